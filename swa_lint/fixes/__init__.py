@@ -1,0 +1,1 @@
+"""Fixes carry out the remedies that rules state."""

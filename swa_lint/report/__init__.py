@@ -1,0 +1,1 @@
+"""Reports: text, concise, json, sarif, github, gitlab."""

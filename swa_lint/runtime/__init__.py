@@ -1,0 +1,1 @@
+"""The guard: the same check inside SGLang. Standard library only."""

@@ -1,0 +1,1 @@
+"""Sources read files and emit facts."""
