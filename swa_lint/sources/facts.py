@@ -111,7 +111,8 @@ class Launch:
     """One start of an SGLang server or engine, from any language.
 
     `deployment` is equal for launches that run together (one script, one manifest, one compose project, one kustomize
-    folder); `language` is "python", "shell", "yaml", "dockerfile", "json" or "toml".
+    folder); `language` is "python", "shell", "yaml", "dockerfile", "json" or "toml". `open`: part of the argv cannot be
+    followed and may hold more settings.
     """
 
     where: Location
@@ -120,6 +121,7 @@ class Launch:
     language: str
     role: Role = Role.UNKNOWN
     insertion: Insertion | None = None
+    open: bool = False
 
     def get(self, name: str) -> Setting | None:
         """The setting that the engine obeys: the last one of that name."""
