@@ -47,12 +47,15 @@ _OTHER_PROGRAM = re.compile(
     r"|tensorrt_llm|lmdeploy|sgl-model-gateway|smg$|bench_)|(^|/)(trtllm-serve|vllm|bench_\w+\.py|[\w-]*router[\w-]*|mini_lb\w*|"
     r"curl|wget|echo|printf|grep|sed|awk|cat|git|pip3?)$"
 )
-# Flags no other engine has; two of them in one argv, or one with a model, mean SGLang behind a wrapper or an entrypoint.
+# Flags no other engine has: one of them and another sign mean SGLang behind a wrapper or an image's entrypoint.
 _OWN_FLAGS = frozenset(
     {"disaggregation_mode", "speculative_algorithm", "speculative_draft_model_path", DRAFT_PAGE_SIZE}
 )
-_OWN_OTHER = frozenset(
-    {"mem_fraction_static", "chunked_prefill_size", "disaggregation_transfer_backend", "attention_backend"}
+_OTHER_SIGNS = frozenset(
+    {
+        *("model_path", "model", "page_size", "mem_fraction_static", "chunked_prefill_size"),
+        *("disaggregation_transfer_backend", "attention_backend"),
+    }
 )
 
 
