@@ -1,1 +1,49 @@
 """The Python source: which functions matter, and what values reach the draft's geometry."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from swa_lint.geometry import Location
+from swa_lint.sources.facts import FileFacts, Problem
+
+_GEOMETRY = re.compile(
+    rb"page[_-]size|sliding_window|window_size|json_model_override_args|is_draft_worker|is_draft_model|disaggregation"
+)
+
+
+def mentions_geometry(data: bytes) -> bool:
+    """Whether a file can say anything about geometry; most files cannot, and are not looked at further."""
+    return _GEOMETRY.search(data) is not None
+
+
+def read(path: str, text: str, *, root: Path | None = None) -> FileFacts:
+    """The facts of a Python file; `path` is relative to `root`, below which its imports are followed.
+
+    A file that does not parse gives one Problem at the line of the error.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return FileFacts(path, problems=(_problem(path, error),))
+    # The engine is imported late: an editor's flake8 loads it only for files that need it.
+    from swa_lint.sources.python.analysis import analyse
+    from swa_lint.sources.python.modules import Library, Module
+
+    file = (root / path) if root is not None else None
+    library = Library(root)
+    module = Module(path, path.removesuffix(".py").replace("/", "."), text, tree, file)
+    if file is not None:
+        library.modules[str(file)] = module
+    pairs, launches = analyse(module, library)
+    depends = tuple(sorted(f.relative_to(root).as_posix() for f in library.read_files)) if root is not None else ()
+    return FileFacts(path, pairs=pairs, launches=launches, depends=depends)
+
+
+def _problem(path: str, error: Exception) -> Problem:
+    line = getattr(error, "lineno", None) or 1
+    column = getattr(error, "offset", None) or 1
+    message = getattr(error, "msg", None) or str(error) or type(error).__name__
+    return Problem(Location(path, line, max(column, 1), line, max(column, 1) + 1), f"cannot be parsed: {message}")

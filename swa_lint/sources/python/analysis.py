@@ -1,0 +1,151 @@
+"""One file, analysed: which functions matter, in which order they run, and what comes out."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from swa_lint.geometry import Location
+from swa_lint.sources.facts import Launch, Pair
+from swa_lint.sources.python.base import Frame, OutOfBudget
+from swa_lint.sources.python.engine import Engine
+from swa_lint.sources.python.launches import LaunchEngine
+from swa_lint.sources.python.modules import FunctionNode, Library, Module
+from swa_lint.sources.python.pairs import Pairing
+from swa_lint.sources.python.scopes import scope_of
+from swa_lint.sources.python.values import Klass, State, Val
+
+# A function without one of these can neither set geometry nor start a worker, unless it calls one that does.
+_TOKENS = re.compile(
+    r"page[_-]size|sliding_window|window_size|json_model_override_args|is_draft|TpModelWorker|draft_worker|launch_server|"
+    r"disaggregation|server_args|ServerArgs|other_args|Engine\("
+)
+_SGLANG = re.compile(r"sglang|transformers|is_draft_worker|swa_window_size|kv_pool")
+_MAX_ROOTS = 400
+
+
+def analyse(module: Module, library: Library) -> tuple[tuple[Pair, ...], tuple[Launch, ...]]:
+    """The pairs and launches of a module, what it imports from the project included."""
+    pairs: dict[object, Pair] = {}
+    launches: dict[Location, Launch] = {}
+    done: set[ast.AST] = set()
+    for root in _roots(module):
+        if root in done:
+            continue
+        engine = LaunchEngine(library)
+        try:
+            end, returned = _run(engine, module, root)
+        except (OutOfBudget, RecursionError):
+            end, returned = State(), []
+        done |= engine.inlined
+        for pair in Pairing(engine, end, returned).pairs():
+            _add(pairs, pair)
+        for launch in engine.finished(end):
+            launches.setdefault(launch.where, launch)
+    if not _related(module, library):
+        return (), tuple(launches.values())
+    return tuple(pairs.values()), tuple(launches.values())
+
+
+def _related(module: Module, library: Library) -> bool:
+    """Whether the file, or one that it imports, is about SGLang at all: pages and windows are everywhere."""
+    texts = [module.text, *(m.text for m in library.modules.values() if m is not None)]
+    return "sglang" in module.path or any(_SGLANG.search(text) for text in texts)
+
+
+def _add(pairs: dict[object, Pair], pair: Pair) -> None:
+    """Several analyses may meet one defect; the strongest link at a place stays."""
+    place = pair.target if pair.link.name == "REBOUND" else pair.draft
+    assert place is not None
+    key = (pair.link, place.where, place.field)
+    if key not in pairs or (pairs[key].target_text is None and pair.target_text is not None):
+        pairs[key] = pair
+
+
+def _roots(module: Module) -> Iterable[ast.AST]:
+    """Functions and classes worth running, callers before what they call, then the module body."""
+    scope = scope_of(module)
+    units: dict[str, ast.AST] = {**scope.functions, **scope.classes}
+    lines = module.lines
+    relevant = {
+        name
+        for name, node in units.items()
+        if _TOKENS.search("\n".join(lines[node.lineno - 1 : node.end_lineno]))  # type: ignore[attr-defined]
+    }
+    calls = {name: _called(node) for name, node in units.items()}
+    grown = True
+    while grown:
+        more = {name for name, called in calls.items() if name not in relevant and called & relevant}
+        relevant |= more
+        grown = bool(more)
+    called_by_others = {c for name in relevant for c in calls[name] if c != name}
+    ordered = sorted(relevant, key=lambda n: (n in called_by_others, units[n].lineno))  # type: ignore[attr-defined]
+    return [module.tree, *(units[name] for name in ordered)][:_MAX_ROOTS]
+
+
+def _called(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def _run(engine: Engine, module: Module, root: ast.AST) -> tuple[State, list[Val]]:
+    """Analyse one root; a class runs its `__init__` first and then its other methods on the same object."""
+    if isinstance(root, ast.ClassDef):
+        return _run_class(engine, module, Klass(root, module))
+    state = State()
+    if isinstance(root, ast.Module):
+        state = engine.module_state(module)
+        return state.fork(), []
+    assert isinstance(root, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return _run_function(engine, module, root, state, None, None)
+
+
+def _run_function(
+    engine: Engine, module: Module, node: FunctionNode, state: State, self_value: Val | None, owner: Klass | None
+) -> tuple[State, list[Val]]:
+    frame = Frame(module, node.name, 0, self_value, owner)
+    args = [self_value] if self_value is not None else []
+    state.env = engine.bind(frame, state, _without_defaults(node.args), args, [])
+    for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+        engine.annotate(frame, state.env[parameter.arg], parameter.annotation)
+    engine.active.append(node)
+    try:
+        engine.block(frame, state, node.body)
+    finally:
+        engine.active.pop()
+    exits = [s for s, _ in frame.returns] + ([state] if state.live else [])
+    end = exits[0].fork() if exits else state
+    for other in exits[1:]:
+        engine.heap.join(end, other)
+    engine.inlined.add(node)
+    return end, [v for _, v in frame.returns]
+
+
+def _without_defaults(spec: ast.arguments) -> ast.arguments:
+    """Parameters of a function nobody calls here are unknown, whatever their defaults."""
+    return ast.arguments(
+        spec.posonlyargs, spec.args, spec.vararg, spec.kwonlyargs, [None] * len(spec.kwonlyargs), spec.kwarg, []
+    )
+
+
+def _run_class(engine: Engine, module: Module, klass: Klass) -> tuple[State, list[Val]]:
+    self_value = Val(engine.heap.new("self", "instance", cls=klass))
+    state = State()
+    returned: list[Val] = []
+    methods = [n for n in klass.node.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    init = [n for n in methods if n.name in ("__init__", "__post_init__", "setUpClass", "setUp")]
+    for node in [*init, *(n for n in methods if n not in init)]:
+        if node in engine.inlined:
+            continue
+        work = state.fork()
+        work.path, work.live = (), True
+        bound = None if any(ast.unparse(d) == "staticmethod" for d in node.decorator_list) else self_value
+        end, values = _run_function(engine, module, node, work, bound, klass)
+        returned += values
+        if end.live or values:
+            state = end
+            state.live = True
+            # What one method tested holds for it alone; after __init__ it holds for the object.
+            if node not in init:
+                state.path, state.equal = (), frozenset()
+    return state, returned

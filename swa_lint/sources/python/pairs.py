@@ -1,0 +1,600 @@
+"""From what an analysis saw to pairs of facts: the draft's value beside the target's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from swa_lint.geometry import (
+    Choice,
+    Const,
+    Derived,
+    Field,
+    Knob,
+    Relation,
+    Role,
+    Symbol,
+    Unknown,
+    Value,
+    relate,
+)
+from swa_lint.sglang.names import FIELD_OF_NAME, OVERRIDE_JSON, WINDOW_NAMES, draft_word, target_path
+from swa_lint.sources.facts import Carrier, CarrierKind, Fact, Hop, Link, Pair
+from swa_lint.sources.python.engine import Engine
+from swa_lint.sources.python.heap import Heap, path_of
+from swa_lint.sources.python.modules import Span
+from swa_lint.sources.python.values import (
+    Core,
+    Expr,
+    Ext,
+    Lit,
+    Option,
+    Phi,
+    Ref,
+    Slot,
+    State,
+    Text,
+    Thing,
+    Val,
+    alternatives,
+    contradictory,
+)
+
+
+def as_value(heap: Heap, core: Core) -> Value:
+    """A core as the domain's value."""
+    if isinstance(core, Lit):
+        return Const(core.value)
+    if isinstance(core, (Ref, Ext)):
+        return Symbol(path_of(heap, core).removeprefix("builtins."))
+    if isinstance(core, Option):
+        return Knob(core.name, None if core.default is None else as_value(heap, core.default))
+    if isinstance(core, Expr):
+        return Derived(core.text, None if core.base is None else as_value(heap, core.base), core.other)
+    if isinstance(core, Text):
+        return Derived(path_of(heap, core))
+    if isinstance(core, Phi):
+        options = tuple(dict.fromkeys(as_value(heap, v.core) for v in core.options))
+        return options[0] if len(options) == 1 else Choice(options)
+    return Unknown(path_of(heap, core))
+
+
+@dataclass
+class Judge:
+    """Compares values as they stand at one point."""
+
+    heap: Heap
+    state: State
+
+    def against(self, draft: Val, target: Val) -> Relation:
+        """One alternative of the draft's value against all of the target's that go with it."""
+        found = set()
+        for other in alternatives(target):
+            if contradictory(draft.conds + other.conds):
+                continue
+            found.add(self.one(draft.core, other.core))
+        if not found:
+            return Relation.EQUAL
+        return found.pop() if len(found) == 1 else Relation.UNPROVEN
+
+    def one(self, a: Core, b: Core) -> Relation:
+        if a == b or frozenset((a, b)) in self.state.equal:
+            return Relation.EQUAL
+        if any(
+            {a, x} in ({*e} for e in self.state.equal) and {x, b} in ({*e} for e in self.state.equal)
+            for x in self._known()
+        ):
+            return Relation.EQUAL
+        return relate(as_value(self.heap, a), as_value(self.heap, b))
+
+    def _known(self) -> set[Core]:
+        return {c for pair in self.state.equal for c in pair}  # type: ignore[misc]
+
+
+class Pairing:
+    """Turns one analysis into pairs; `end` is what holds where it ends."""
+
+    def __init__(self, engine: Engine, end: State, returned: list[Val]) -> None:
+        self.engine, self.heap, self.end = engine, engine.heap, end
+        self.returned = {o.core.oid for v in returned for o in alternatives(v) if isinstance(o.core, Ref)}
+        for value in returned:
+            self._mark_contents(value)
+
+    def _mark_contents(self, value: Val) -> None:
+        for option in alternatives(value):
+            if isinstance(option.core, Ref) and self.heap.things[option.core.oid].kind in ("list", "dict"):
+                for inner in self.end.seqs.get(option.core.oid, ()):
+                    if isinstance(inner.core, Ref):
+                        self.returned.add(inner.core.oid)
+
+    def pairs(self) -> Iterator[Pair]:
+        for oid, attr in list(self.heap.written):
+            name = attr.strip("[]'\"")
+            if name in FIELD_OF_NAME or name == OVERRIDE_JSON:
+                yield from self._written(oid, attr, name)
+        for oid in list(self.heap.things):
+            yield from self._rebound(self.heap.things[oid])
+        yield from self._pools()
+        yield from self._choices()
+        yield from self._traps()
+
+    # -- roles ---
+
+    def is_draft(self, thing: Thing) -> bool:
+        if thing.draft:
+            return True
+        if thing.source is not None and self.is_draft(self.heap.things[thing.source]):
+            return True
+        named = thing.kind in ("copy", "built", "config", "pool", "dict") or thing.path.endswith(")")
+        if named and any(draft_word(n) for n in thing.names):
+            return True
+        tail = ".".join(thing.path.split("(")[0].split(".")[-3:])
+        return thing.kind == "opaque" and draft_word(tail)
+
+    def kind(self, thing: Thing) -> CarrierKind | None:
+        if self.engine.args_like(thing.oid) or thing.kind == "built":
+            return CarrierKind.ARGS
+        words = {thing.path.split("(")[0].rpartition(".")[2], *thing.names}
+        if thing.kind == "config" or any(w.endswith(("config", "cfg")) for w in words):
+            return CarrierKind.CONFIG
+        if thing.kind == "pool" or any(w.endswith("pool") for w in words):
+            return CarrierKind.POOL
+        if any(w.endswith(("runner", "worker")) for w in words):
+            return CarrierKind.RUNNER
+        if thing.kind == "copy" and thing.draft:
+            return CarrierKind.ARGS
+        return None
+
+    def reaches_worker(self, thing: Thing) -> bool:
+        if thing.draft or thing.kind == "opaque" or thing.escaped or thing.oid in self.returned:
+            return True
+        return any(
+            isinstance(option.core, Ref)
+            and option.core.oid == thing.oid
+            and self.heap.things[oid].kind in ("instance", "opaque")
+            for (oid, _), slot in self.end.slots.items()
+            for option in alternatives(slot.value)
+        )
+
+    # -- args, configs, runners ---
+
+    def _written(self, oid: int, attr: str, name: str) -> Iterator[Pair]:
+        thing = self.heap.things[oid]
+        if thing.exempt or thing.kind in ("pool", "list"):
+            return
+        states = [u.state for u in self.engine.uses if u.oid == oid and u.draft] or [self.end]
+        for state in states:
+            slot = state.slots.get((oid, attr))
+            if slot is None or not slot.own or not state.live:
+                continue
+            if (
+                self.is_draft(thing)
+                and self.reaches_worker(thing)
+                and not (attr.startswith("[") and thing.kind == "dict")
+            ):
+                yield from self._divergent(thing, attr, name, slot, state)
+            elif thing.kind != "dict":
+                yield from self._branch(thing, name, slot.value, state)
+
+    def _divergent(self, thing: Thing, attr: str, name: str, slot: Slot, state: State) -> Iterator[Pair]:
+        kind = self.kind(thing)
+        if kind is None or kind is CarrierKind.POOL:
+            return
+        if name == OVERRIDE_JSON:
+            yield from self._json(thing, slot, state)
+            return
+        field = FIELD_OF_NAME[name]
+        source = self._source(thing, slot, kind, name)
+        target = self.heap.get(state, source, attr) if source is not None else None
+        judge = Judge(self.heap, state)
+        for draft in alternatives(slot.value):
+            if self._inherited(draft, thing, attr) or self._follows(draft, target, judge, field):
+                continue
+            link = Link.CONFIG if field is Field.SLIDING_WINDOW else Link.ARGS
+            if self._by_draft_test(draft):
+                link = Link.BRANCH
+            yield self._pair(link, thing, kind, field, draft, target, source, slot, name)
+
+    def _inherited(self, value: Val, thing: Thing, attr: str) -> bool:
+        """Whether an alternative is what the copy took over, not a write of its own."""
+        if not isinstance(value.core, Ref) or thing.kind == "built":
+            return False
+        return self.heap.things[value.core.oid].parent == self._root_slot(thing, attr)
+
+    def _root_slot(self, thing: Thing, attr: str) -> tuple[int, str]:
+        while thing.source is not None:
+            thing = self.heap.things[thing.source]
+        return thing.oid, attr
+
+    def _follows(self, draft: Val, target: Val | None, judge: Judge, field: Field) -> bool:
+        if target is not None and judge.against(draft, target) is Relation.EQUAL:
+            return True
+        if not isinstance(draft.core, (Ref, Ext)):
+            return False
+        path = path_of(self.heap, draft.core)
+        root, _, last = path.rpartition(".")
+        if field is Field.SLIDING_WINDOW and last in WINDOW_NAMES and not draft_word(path) and "config" in root:
+            return True
+        return target_path(path) and (target is None or not isinstance(target.core, Lit))
+
+    @staticmethod
+    def _by_draft_test(value: Val) -> bool:
+        return any(c.draft and c.holds for c in value.conds)
+
+    def _source(self, thing: Thing, slot: Slot, kind: CarrierKind, name: str) -> int | None:
+        """The target's object that this draft's object should follow."""
+        source = thing.source
+        while source is not None and self.is_draft(self.heap.things[source]):
+            source = self.heap.things[source].source
+        served = [u.oid for u in self.engine.uses if not u.draft and u.oid != thing.oid]
+        if source is not None:
+            # The target may run on a copy of its own.
+            return next((o for o in served if self._root_slot(self.heap.things[o], "")[0] == source), source)
+        for _, oid in slot.scope:
+            other = self.heap.things[oid]
+            if (
+                oid != thing.oid
+                and not self.is_draft(other)
+                and self.kind(other) is kind
+                and self._same_family(thing, other)
+            ):
+                return oid
+        return None
+
+    @staticmethod
+    def _same_family(thing: Thing, other: Thing) -> bool:
+        """HF configs and model configs keep the window under different names."""
+        if thing.kind == "config" and other.kind == "config":
+            return thing.cls == other.cls
+        if thing.kind == "config" or other.kind == "config":
+            words = {other.path, *other.names, thing.path, *thing.names}
+            hf = any("hf" in w for w in words) or "Auto" in str(thing.cls) or "Auto" in str(other.cls)
+            return hf == ("Auto" in str(thing.cls) or "hf" in thing.path) if hf else True
+        return other.kind != "dict"
+
+    # -- override JSON ----------------------------------------------------------------------------------------------------
+
+    def _json(self, thing: Thing, slot: Slot, state: State) -> Iterator[Pair]:
+        source = self._source(thing, slot, CarrierKind.ARGS, OVERRIDE_JSON)
+        target = self.heap.get(state, source, OVERRIDE_JSON) if source is not None else None
+        for draft in alternatives(slot.value):
+            if self._inherited(draft, thing, OVERRIDE_JSON) or OVERRIDE_JSON in path_of(self.heap, draft.core):
+                continue
+            if target is not None and self._same_windows(draft, target, Judge(self.heap, state)):
+                continue
+            yield self._pair(
+                Link.OVERRIDE_JSON,
+                thing,
+                CarrierKind.ARGS,
+                Field.SLIDING_WINDOW,
+                draft,
+                target,
+                source,
+                slot,
+                OVERRIDE_JSON,
+            )
+
+    def _same_windows(self, draft: Val, target: Val, judge: Judge) -> bool:
+        if judge.against(draft, target) is Relation.EQUAL:
+            return True
+        windows = [windows_of(self.heap, v.core) for v in (draft, target)]
+        return windows[0] is not None and windows[0] == windows[1]
+
+    # -- branches ---
+
+    def _branch(self, thing: Thing, name: str, value: Val, state: State) -> Iterator[Pair]:
+        """An attribute that a draft test chooses, on an object that serves both roles."""
+        if name not in FIELD_OF_NAME or thing.kind in ("config",):
+            return
+        kind = self.kind(thing) or CarrierKind.RUNNER
+        yield from self._chosen(thing, kind, FIELD_OF_NAME[name], name, value, state)
+
+    def _chosen(
+        self, thing: Thing | None, kind: CarrierKind, field: Field, name: str, value: Val, state: State
+    ) -> Iterator[Pair]:
+        options = alternatives(value)
+        mine = [v for v in options if self._by_draft_test(v)]
+        theirs = [v for v in options if not self._by_draft_test(v)]
+        judge = Judge(self.heap, state)
+        for draft in mine:
+            others = [t for t in theirs if not contradictory(tuple(c for c in draft.conds + t.conds if not c.draft))]
+            if not others or all(judge.one(draft.core, t.core) is Relation.EQUAL for t in others):
+                continue
+            target = next(t for t in others if judge.one(draft.core, t.core) is not Relation.EQUAL)
+            carrier = self._carrier(kind, thing, draft)
+            place = draft.origin or draft.where
+            if place is None:
+                continue
+            text = self._arm_text(target, draft)
+            yield Pair(
+                Link.BRANCH,
+                self._fact(Role.DRAFT, field, draft, carrier, place),
+                self._fact(Role.TARGET, field, target, carrier, target.origin or target.where or target.expr or place),
+                False,
+                text,
+            )
+
+    @staticmethod
+    def _arm_text(target: Val, draft: Val) -> str | None:
+        """The other arm's text: it reads in the same function."""
+        if target.expr is None or draft.expr is None or target.expr.module is not draft.expr.module:
+            return None
+        return _text(target.expr)
+
+    def _choices(self) -> Iterator[Pair]:
+        for chosen in self.engine.chosen:
+            if (
+                chosen.callee
+                and not chosen.callee[0].isupper()
+                and "pool" not in chosen.callee
+                and "alloc" not in chosen.callee
+            ):
+                continue
+            yield from self._chosen(
+                None, CarrierKind.POOL, FIELD_OF_NAME[chosen.name], chosen.name, chosen.value, self.end
+            )
+
+    # -- rebound ---
+
+    def _rebound(self, thing: Thing) -> Iterator[Pair]:
+        if thing.source is None or thing.kind != "copy" or not self.is_draft(thing) or not self.reaches_worker(thing):
+            return
+        kind = self.kind(thing)
+        if kind not in (CarrierKind.ARGS, CarrierKind.CONFIG):
+            return
+        states = [u.state for u in self.engine.uses if u.oid == thing.source and not u.draft]
+        for attr in ("page_size", *sorted(WINDOW_NAMES)):
+            for state in (*states, self.end):
+                slot = state.slots.get((thing.source, attr))
+                mine = state.slots.get((thing.oid, attr))
+                if slot is None or not slot.own or slot.time <= thing.time or (mine is not None and mine.own):
+                    continue
+                yield from self._after_copy(thing, kind, attr, slot, state)
+
+    def _after_copy(self, thing: Thing, kind: CarrierKind, attr: str, slot: Slot, state: State) -> Iterator[Pair]:
+        assert thing.source is not None
+        held = self.heap.get(state, thing.oid, attr)
+        judge = Judge(self.heap, state)
+        for value in alternatives(slot.value):
+            if value.where is None or self._inherited(value, self.heap.things[thing.source], attr):
+                continue
+            if judge.against(value, held) is Relation.EQUAL or value.core == held.core:
+                continue
+            carrier = self._carrier(kind, thing, value)
+            target = self._fact(Role.TARGET, FIELD_OF_NAME[attr], value, carrier, value.where)
+            place = thing.where or value.where
+            draft = Fact(
+                Role.DRAFT, FIELD_OF_NAME[attr], as_value(self.heap, held.core), place.location, carrier, None,
+                (Hop(place.location, "the draft copied it here"),),
+            )  # fmt: skip
+            yield Pair(Link.REBOUND, draft, target)
+
+    # -- pools ---
+
+    def _pools(self) -> Iterator[Pair]:
+        made = [m for m in self.engine.pools if not self.heap.things[m.oid].exempt]
+        drafts = [m for m in made if self._pool_draft(m.oid, m.conds, m.function)]
+        for one in made:
+            thing = self.heap.things[one.oid]
+            for attr in ("page_size", "sliding_window"):
+                slot = one.state.slots.get((one.oid, attr))
+                if slot is not None and not any(one is d for d in drafts):
+                    yield from self._chosen(thing, CarrierKind.POOL, FIELD_OF_NAME[attr], attr, slot.value, one.state)
+        for one in drafts:
+            targets = [
+                m for m in made if all(m is not d for d in drafts) and not contradictory(_roleless(m.conds + one.conds))
+            ]
+            yield from self._pool_pair(one.oid, one.state, one.conds, targets)
+
+    def _pool_draft(self, oid: int, conds: tuple[object, ...], function: str) -> bool:
+        thing = self.heap.things[oid]
+        if thing.target:
+            return False
+        if any(getattr(c, "draft", False) for c in conds):
+            return any(getattr(c, "draft", False) and getattr(c, "holds", False) for c in conds)
+        if any("target" in n for n in thing.names):
+            return False
+        return self.is_draft(thing) or (draft_word(function) and not any("pool" in n for n in thing.names))
+
+    def _pool_pair(self, oid: int, state: State, conds: tuple[object, ...], targets: list[object]) -> Iterator[Pair]:
+        from swa_lint.sources.python.engine import Made
+
+        thing = self.heap.things[oid]
+        nearest = min(
+            (t for t in targets if isinstance(t, Made)),
+            key=lambda t: abs(self.heap.things[t.oid].time - thing.time),
+            default=None,
+        )
+        for attr in ("page_size", "sliding_window"):
+            slot = state.slots.get((oid, attr))
+            if slot is None:
+                continue
+            field = FIELD_OF_NAME[attr]
+            if nearest is None:
+                yield from self._lone_pool(thing, slot, state, field, attr)
+                continue
+            other = nearest.state.slots.get((nearest.oid, attr))
+            if other is None:
+                continue
+            judge = Judge(self.heap, self.end if self.end.live else state)
+            for draft in alternatives(slot.value):
+                if judge.against(draft, other.value) is Relation.EQUAL:
+                    continue
+                if isinstance(draft.core, Ref) and "target" in path_of(self.heap, draft.core):
+                    continue
+                link = Link.BRANCH if any(getattr(c, "draft", False) for c in conds) else Link.POOLS
+                target = self._worst(draft, other.value, judge)
+                yield self._pool_fact_pair(link, thing, field, draft, target, nearest.oid, slot)
+
+    def _worst(self, draft: Val, value: Val, judge: Judge) -> Val:
+        options = alternatives(value)
+        return next(
+            (v for v in options if judge.one(draft.core, v.core) is not Relation.EQUAL),
+            options[0] if options else value,
+        )
+
+    def _pool_fact_pair(
+        self, link: Link, thing: Thing, field: Field, draft: Val, target: Val, target_oid: int, slot: Slot
+    ) -> Pair:
+        carrier = self._carrier(CarrierKind.POOL, thing, draft)
+        place = draft.where or thing.where
+        there = target.where or target.expr or place
+        assert place is not None and there is not None
+        other = self._carrier(CarrierKind.POOL, self.heap.things[target_oid], target)
+        text = self._readable(target, slot) or self._pool_attribute(target_oid, slot, field)
+        return Pair(
+            link, self._fact(Role.DRAFT, field, draft, carrier, place), self._fact(Role.TARGET, field, target, other, there),
+            False, text,
+        )  # fmt: skip
+
+    def _pool_attribute(self, oid: int, slot: Slot, field: Field) -> str | None:
+        name = next((n for n, o in slot.scope if o == oid), None)
+        return f"{name}.{field.value}" if name else None
+
+    def _readable(self, value: Val, slot: Slot) -> str | None:
+        """The text of a value where the slot was written: a literal, a global name, or a path from a name in scope."""
+        if isinstance(value.core, Lit):
+            text = _text(value.expr) if value.expr is not None else ""
+            module = value.expr.module if value.expr is not None else None
+            here = slot.value.where.module if slot.value.where is not None else None
+            names_global = text.isidentifier() and module is here and module is not None and _global(module, text)
+            return text if names_global else repr(value.core.value)
+        if isinstance(value.core, Ref):
+            return self._path_text(value.core.oid, slot)
+        return None
+
+    def _path_text(self, oid: int, slot: Slot) -> str | None:
+        for name, known in slot.scope:
+            if known == oid and not draft_word(name):
+                return name
+        parent = self.heap.things[oid].parent
+        if parent is None or parent[1].startswith("["):
+            return None
+        root = self._path_text(parent[0], slot)
+        return f"{root}.{parent[1]}" if root else None
+
+    def _lone_pool(self, thing: Thing, slot: Slot, state: State, field: Field, attr: str) -> Iterator[Pair]:
+        """A draft pool whose target was made elsewhere: a value of its own is suspect when the target is in reach."""
+        source = next(
+            (
+                oid
+                for _, oid in slot.scope
+                if not self.is_draft(self.heap.things[oid]) and self._target_owner(self.heap.things[oid], field)
+            ),
+            None,
+        )
+        if source is None:
+            return
+        target = self.heap.get(state, source, "sliding_window" if field is Field.SLIDING_WINDOW else attr)
+        judge = Judge(self.heap, state)
+        for draft in alternatives(slot.value):
+            suspect = isinstance(draft.core, (Lit, Option)) or draft_word(path_of(self.heap, draft.core))
+            if suspect and not self._follows(draft, target, judge, field):
+                yield self._pool_fact_pair(Link.POOLS, thing, field, draft, target, source, slot)
+
+    def _target_owner(self, thing: Thing, field: Field) -> bool:
+        words = {thing.path, *thing.names}
+        if field is Field.PAGE_SIZE and self.engine.args_like(thing.oid):
+            return True
+        return any("target" in w for w in words) and any(w.endswith(("pool", "runner", "worker")) for w in words)
+
+    # -- traps ---
+
+    def _traps(self) -> Iterator[Pair]:
+        for trap in self.engine.traps:
+            carrier = Carrier(
+                CarrierKind.POOL, path_of(self.heap, trap.value.core).rpartition(".")[0], trap.where.location
+            )
+            hop = Hop(trap.compare.location, "compared here")
+            fact = Fact(
+                Role.UNKNOWN, Field.SLIDING_WINDOW, as_value(self.heap, trap.value.core), trap.where.location, carrier,
+                trap.where.location, (hop,),
+            )  # fmt: skip
+            yield Pair(Link.WINDOW_TRAP, fact, None)
+
+    # -- facts ---
+
+    def _pair(
+        self, link: Link, thing: Thing, kind: CarrierKind, field: Field, draft: Val, target: Val | None, source: int | None,
+        slot: Slot, name: str,
+    ) -> Pair:  # fmt: skip
+        place = (draft.origin if link is Link.BRANCH else None) or draft.where or draft.expr or thing.where
+        assert place is not None
+        carrier = self._carrier(kind, thing, draft)
+        other: Fact | None = None
+        text: str | None = None
+        if target is not None and source is not None:
+            there = target.where or self.heap.things[source].where or thing.where or place
+            other = self._fact(Role.TARGET, field, target, self._carrier(kind, self.heap.things[source], target), there)
+            owner = self._path_text(source, slot)
+            text = f"{owner}.{name}" if owner else None
+        return Pair(link, self._fact(Role.DRAFT, field, draft, carrier, place), other, thing.source is not None, text)
+
+    def _fact(self, role: Role, field: Field, value: Val, carrier: Carrier, place: Span) -> Fact:
+        hops = tuple(
+            Hop(span.location, message)
+            for span, message in dict.fromkeys((*value.hops, *_also(value, place)))
+            if span != place
+        )
+        inside = value.expr is not None and _within(value.expr, place)
+        return Fact(
+            role, field, as_value(self.heap, value.core), place.location, carrier,
+            value.expr.location if inside and value.expr is not None else None, hops,
+        )  # fmt: skip
+
+    def _carrier(self, kind: CarrierKind, thing: Thing | None, value: Val) -> Carrier:
+        if thing is None:
+            place = value.where or value.expr
+            assert place is not None
+            return Carrier(kind, "KV pool", place.location)
+        names = sorted(thing.names, key=lambda n: (not draft_word(n), len(n), n))
+        place = thing.where or value.where or value.expr
+        assert place is not None
+        return Carrier(kind, names[0] if names else thing.path, place.location)
+
+
+def windows_of(heap: Heap, core: Core) -> tuple[object, ...] | None:
+    """The window keys of a known override JSON text, or None when it is not known."""
+    text = core.value if isinstance(core, Lit) else None
+    if text is None and isinstance(core, Text):
+        return None
+    if text in (None, ""):
+        return () if text == "" else None
+    try:
+        data = json.loads(str(text))
+    except ValueError:
+        return None
+    return tuple(sorted((k, v) for k, v in data.items() if k in WINDOW_NAMES)) if isinstance(data, dict) else None
+
+
+def _roleless(conds: tuple[object, ...]) -> tuple:  # type: ignore[type-arg]
+    return tuple(c for c in conds if not getattr(c, "draft", False))
+
+
+def _also(value: Val, place: Span) -> list[tuple[Span, str]]:
+    return [(s, "and here") for s in (value.where, value.origin) if s is not None and s != place]
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return (
+        inner.module is outer.module
+        and (outer.line, outer.offset) <= (inner.line, inner.offset)
+        and (inner.end_line, inner.end_offset) <= (outer.end_line, outer.end_offset)
+    )
+
+
+def _text(span: Span) -> str:
+    lines = span.module.lines[span.line - 1 : span.end_line]
+    if len(lines) == 1:
+        return lines[0].encode()[span.offset : span.end_offset].decode(errors="ignore")
+    first = lines[0].encode()[span.offset :].decode(errors="ignore")
+    last = lines[-1].encode()[: span.end_offset].decode(errors="ignore")
+    return "\n".join([first, *lines[1:-1], last])
+
+
+def _global(module: object, name: str) -> bool:
+    from swa_lint.sources.python.modules import Module
+    from swa_lint.sources.python.scopes import scope_of
+
+    return isinstance(module, Module) and name in scope_of(module).assigned

@@ -1,0 +1,402 @@
+"""Statements: how a body changes what holds on its paths."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from swa_lint.sources.python.base import MAX_UNROLL, Frame
+from swa_lint.sources.python.calls import Calls
+from swa_lint.sources.python.conditions import Test
+from swa_lint.sources.python.heap import path_of
+from swa_lint.sources.python.scopes import Scope, bind_imports
+from swa_lint.sources.python.values import (
+    Cond,
+    Expr,
+    Ext,
+    Func,
+    Klass,
+    Lit,
+    Phi,
+    Ref,
+    State,
+    Val,
+    alternatives,
+    contradictory,
+)
+
+_ENDS = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit", "pytest.skip", "pytest.fail"})
+
+
+class Statements(Calls):
+    """Executes statements."""
+
+    def block(self, frame: Frame, state: State, body: list[ast.stmt]) -> None:
+        for node in body:
+            if not state.live:
+                return
+            self.tick()
+            handler = getattr(self, f"_exec_{type(node).__name__}", None)
+            if handler is not None:
+                handler(frame, state, node)
+
+    # -- bindings ---
+
+    def _exec_Assign(self, frame: Frame, state: State, node: ast.Assign) -> None:
+        value = self.evaluate(frame, state, node.value)
+        for target in node.targets:
+            self.store(frame, state, target, value, node, node.value)
+
+    def _exec_AnnAssign(self, frame: Frame, state: State, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            value = self.evaluate(frame, state, node.value)
+            self.annotate(frame, value, node.annotation)
+            self.store(frame, state, node.target, value, node, node.value)
+
+    def annotate(self, frame: Frame, value: Val, annotation: ast.expr | None) -> None:
+        """Give an opaque object the class its annotation names."""
+        if annotation is None or not isinstance(value.core, Ref):
+            return
+        text = annotation.value if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
+        thing = self.heap.things[value.core.oid]
+        if thing.cls is None and isinstance(text, str):
+            thing.cls = text.removeprefix("Optional[").removesuffix("]").removesuffix(" | None").rpartition(".")[2]
+
+    def store(self, frame: Frame, state: State, target: ast.expr, value: Val, node: ast.AST, source: ast.expr) -> None:
+        """Bind a target of an assignment; the whole statement is where the value is bound."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            self._unpack(frame, state, target, value, node, source)
+            return
+        place = self.span(frame, node)
+        bound = value.bound(place, self.span(frame, source))
+        if isinstance(target, ast.Name):
+            self.name(bound, target.id)
+            state.env[target.id] = bound
+        elif isinstance(target, ast.Attribute):
+            base = self.evaluate(frame, state, target.value)
+            self.name(bound, target.attr)
+            self.put_all(state, base, target.attr, bound)
+        elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
+            self._store_item(frame, state, target, bound)
+
+    def _unpack(
+        self, frame: Frame, state: State, target: ast.Tuple | ast.List, value: Val, node: ast.AST, source: ast.expr
+    ) -> None:
+        options = alternatives(value, state.path)
+        if len(options) > 1 and all(self.sequence(state, o) is not None for o in options):
+            # A tuple returned on several paths: unpack each path's items.
+            columns = [[] for _ in target.elts]  # type: list[list[Val]]
+            for option in options:
+                items = self.sequence(state, option) or []
+                fresh = tuple(c for c in option.conds if c not in state.path)
+                for column, element in zip(columns, items, strict=False):
+                    column.append(replace(element, conds=element.conds + fresh))
+            for element_target, column in zip(target.elts, columns, strict=True):
+                if column:
+                    same = all(v.core == column[0].core for v in column)
+                    self.assign(frame, state, element_target, column[0] if same else Val(Phi(tuple(column))))
+            return
+        items = self.sequence(state, value)
+        sources = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
+        for index, element in enumerate(target.elts):
+            known = items is not None and index < len(items) and not isinstance(element, ast.Starred)
+            if items is not None and known and index < len(sources) and not isinstance(element, ast.Name):
+                self.store(frame, state, element, items[index], node, sources[index])
+            elif items is not None and known:
+                self.assign(frame, state, element, items[index])
+            else:
+                part = self.heap.symbol(f"{path_of(self.heap, value.core)}[{index}]")
+                if isinstance(element, ast.Name):
+                    self.assign(frame, state, element, part)
+
+    def put_all(self, state: State, base: Val, attr: str, value: Val) -> None:
+        """Set an attribute of whatever `base` may be; of several objects each only may have changed."""
+        options = alternatives(base, state.path)
+        for option in options:
+            if not isinstance(option.core, Ref):
+                continue
+            if len(options) == 1:
+                self.heap.put(state, option.core.oid, attr, value)
+                continue
+            before = self.heap.get(state, option.core.oid, attr)
+            fresh = tuple(c for c in option.conds if c not in state.path)
+            maybe = Val(Phi((replace(value, conds=value.conds + fresh), before)))
+            self.heap.put(state, option.core.oid, attr, maybe)
+
+    def _store_item(self, frame: Frame, state: State, target: ast.Subscript, value: Val) -> None:
+        base = self.evaluate(frame, state, target.value)
+        key = self.evaluate(frame, state, target.slice).core
+        if not isinstance(base.core, Ref) or not isinstance(key, Lit):
+            if isinstance(base.core, Ext) and isinstance(key, Lit):
+                self.note_environment(frame, state, base.core.name, str(key.value), value)
+            return
+        thing = self.heap.things[base.core.oid]
+        if isinstance(key.value, str) and thing.kind in ("copy", "built", "opaque") and not thing.path.endswith("]"):
+            self.heap.put(state, base.core.oid, key.value, value)
+        if thing.kind == "list" and isinstance(key.value, int):
+            items = list(state.seqs.get(base.core.oid, ()))
+            if -len(items) <= key.value < len(items):
+                items[key.value] = value
+                state.seqs[base.core.oid] = tuple(items)
+            return
+        self.heap.set_item(state, base.core.oid, key.value, value)
+
+    def note_environment(self, frame: Frame, state: State, owner: str, name: str, value: Val) -> None:
+        """`os.environ[name] = value`; the layer above may care."""
+
+    def _exec_AugAssign(self, frame: Frame, state: State, node: ast.AugAssign) -> None:
+        load = ast.copy_location(_as_load(node.target), node.target)
+        before, value = self.evaluate(frame, state, load), self.evaluate(frame, state, node.value)
+        if (
+            isinstance(before.core, Ref)
+            and before.core.oid in state.seqs
+            and self.heap.things[before.core.oid].kind == "list"
+        ):
+            if isinstance(node.op, ast.Add):
+                self.extend(frame, state, before.core, value)
+                return
+        if (
+            isinstance(node.op, ast.BitOr)
+            and isinstance(before.core, Ref)
+            and self.heap.things[before.core.oid].kind == "dict"
+        ):
+            self.update(state, before.core, value)
+            return
+        result = self.binary(frame, state, node, node.op, before, value)
+        self.store(frame, state, node.target, result, node, node.value)
+
+    def extend(self, frame: Frame, state: State, ref: Ref, value: Val) -> None:
+        """Append all items of another sequence to a list; one that is not known leaves a mark."""
+        items = self.sequence(state, value)
+        if items is None:
+            items = [replace(value, core=value.core)] if isinstance(value.core, Lit) else [_splice(self, value)]
+        state.seqs[ref.oid] = (*state.seqs.get(ref.oid, ()), *items)
+
+    def _exec_Expr(self, frame: Frame, state: State, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Constant):
+            return
+        self.evaluate(frame, state, node.value)
+        if isinstance(node.value, ast.Call):
+            callee = node.value.func
+            if isinstance(callee, (ast.Name, ast.Attribute)) and _dotted(callee) is not None:
+                core = self.evaluate(frame, state.fork(), callee).core
+                if isinstance(core, Ext) and core.name in _ENDS:
+                    state.live = False
+
+    def _exec_Delete(self, frame: Frame, state: State, node: ast.Delete) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                state.env.pop(target.id, None)
+
+    def _exec_FunctionDef(self, frame: Frame, state: State, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        closure = {**(frame.closure or {}), **state.env} if frame.name != "<module>" else None
+        func = Val(Func(node, frame.module, None, frame.owner, closure))
+        state.env[node.name] = func
+        if closure is not None:
+            closure[node.name] = func
+
+    _exec_AsyncFunctionDef = _exec_FunctionDef
+
+    def _exec_ClassDef(self, frame: Frame, state: State, node: ast.ClassDef) -> None:
+        state.env[node.name] = Val(Klass(node, frame.module))
+
+    def _exec_Import(self, frame: Frame, state: State, node: ast.Import | ast.ImportFrom) -> None:
+        scope = Scope()
+        bind_imports(scope, node)
+        for name in scope.imports:
+            state.env[name] = self.imported(frame.module, scope, name)
+
+    _exec_ImportFrom = _exec_Import
+
+    # -- control flow ---
+
+    def _exec_Return(self, frame: Frame, state: State, node: ast.Return) -> None:
+        value = self.evaluate(frame, state, node.value) if node.value is not None else Val(Lit.of(None))
+        if node.value is not None and not isinstance(value.core, Ref):
+            value = value.bound(self.span(frame, node), self.span(frame, node.value))
+        frame.returns.append((state.fork(), value))
+        state.live = False
+
+    def _exec_Raise(self, frame: Frame, state: State, node: ast.Raise) -> None:
+        state.live = False
+
+    def _exec_Assert(self, frame: Frame, state: State, node: ast.Assert) -> None:
+        self.assume(state, node.test, self.test(frame, state, node.test), True)
+
+    def assume(self, state: State, node: ast.expr, test: Test, passed: bool) -> None:
+        """Go on where a test passed (or failed); a path that contradicts itself ends."""
+        if test.truth is (not passed):
+            state.live = False
+            return
+        conds, equal = (test.yes, test.equal_yes) if passed else (test.no, test.equal_no)
+        state.path += tuple(c for c in conds if c not in state.path)
+        state.equal |= set(equal)
+        if contradictory(state.path):
+            state.live = False
+        self._narrow(state, node, passed)
+
+    def _narrow(self, state: State, node: ast.expr, passed: bool) -> None:
+        """`if x is not None` and `if x` leave only the alternatives of x that fit."""
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) and passed:
+            for operand in node.values:
+                self._narrow(state, operand, True)
+            return
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            self._narrow(state, node.operand, not passed)
+            return
+        keep_none = False
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.comparators[0], ast.Constant):
+            if node.comparators[0].value is not None:
+                return
+            keep_none = isinstance(node.ops[0], (ast.Is, ast.Eq)) == passed
+            node = node.left
+        elif not passed:
+            return
+        node = node.target if isinstance(node, ast.NamedExpr) else node
+        if not isinstance(node, ast.Name) or node.id not in state.env:
+            return
+        value = state.env[node.id]
+        if isinstance(value.core, Phi):
+            none = Lit.of(None)
+            left = [v for v in alternatives(value, state.path) if (v.core == none) == keep_none]
+            if left:
+                state.env[node.id] = left[0] if len(left) == 1 else Val(Phi(tuple(left)))
+
+    def _exec_If(self, frame: Frame, state: State, node: ast.If) -> None:
+        test = self.test(frame, state, node.test)
+        if test.truth is not None:
+            self.block(frame, state, node.body if test.truth else node.orelse)
+            return
+        other = state.fork()
+        self.assume(state, node.test, test, True)
+        self.block(frame, state, node.body)
+        self.assume(other, node.test, test, False)
+        self.block(frame, other, node.orelse)
+        self.heap.join(state, other)
+
+    def _exec_Match(self, frame: Frame, state: State, node: ast.Match) -> None:
+        subject = self.evaluate(frame, state, node.subject)
+        done: list[State] = []
+        for case in node.cases:
+            branch = state.fork()
+            wildcard = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+            if isinstance(case.pattern, ast.MatchValue):
+                compare = ast.Compare(node.subject, [ast.Eq()], [case.pattern.value])
+                ast.copy_location(compare, case.pattern)
+                test = self.test(frame, branch, compare)
+                self.assume(branch, compare, test, True)
+                self.assume(state, compare, test, False)
+            elif not wildcard:
+                key = ("case", subject.core, ast.dump(case.pattern))
+                branch.path += (Cond(key, True),)
+                state.path += (Cond(key, False),)
+            else:
+                state.live = False
+            self.block(frame, branch, case.body)
+            done.append(branch)
+        for branch in done:
+            self.heap.join(state, branch)
+
+    def _exec_For(self, frame: Frame, state: State, node: ast.For | ast.AsyncFor) -> None:
+        iterable = self.evaluate(frame, state, node.iter)
+        items = self.sequence(state, iterable)
+        breaks: list[State] = []
+        if items is not None and len(items) <= MAX_UNROLL:
+            for element in items:
+                if not state.live:
+                    break
+                self.assign(frame, state, node.target, element)
+                self._iterate(frame, state, node.body, breaks)
+        else:
+            before = state.fork()
+            self.assign(frame, state, node.target, self.heap.fresh(f"{path_of(self.heap, iterable.core)}[*]", None))
+            self._iterate(frame, state, node.body, breaks)
+            self.heap.join(state, before)
+        self.block(frame, state, node.orelse)
+        for other in breaks:
+            self.heap.join(state, other)
+
+    _exec_AsyncFor = _exec_For
+
+    def _exec_While(self, frame: Frame, state: State, node: ast.While) -> None:
+        before, breaks = state.fork(), []  # type: State, list[State]
+        test = self.test(frame, state, node.test)
+        self.assume(state, node.test, test, True)
+        self._iterate(frame, state, node.body, breaks)
+        if test.truth is True:
+            state.live = False
+        else:
+            self.heap.join(state, before)
+        for other in breaks:
+            self.heap.join(state, other)
+
+    def _iterate(self, frame: Frame, state: State, body: list[ast.stmt], breaks: list[State]) -> None:
+        """One pass through a loop's body; `continue` comes back at its end, `break` after the loop."""
+        outer = self.loops
+        self.loops = (breaks, [])
+        try:
+            self.block(frame, state, body)
+            for other in self.loops[1]:
+                self.heap.join(state, other)
+        finally:
+            self.loops = outer
+
+    loops: tuple[list[State], list[State]] = ([], [])
+
+    def _exec_Break(self, frame: Frame, state: State, node: ast.Break) -> None:
+        self.loops[0].append(state.fork())
+        state.live = False
+
+    def _exec_Continue(self, frame: Frame, state: State, node: ast.Continue) -> None:
+        self.loops[1].append(state.fork())
+        state.live = False
+
+    def _exec_Try(self, frame: Frame, state: State, node: ast.Try) -> None:
+        before = state.fork()
+        self.block(frame, state, node.body)
+        self.block(frame, state, node.orelse)
+        for handler in node.handlers:
+            branch = before.fork()
+            branch.path += (Cond(("except", handler), True),)
+            self.block(frame, branch, handler.body)
+            self.heap.join(state, branch)
+        self.block(frame, state, node.finalbody)
+
+    _exec_TryStar = _exec_Try
+
+    def _exec_With(self, frame: Frame, state: State, node: ast.With | ast.AsyncWith) -> None:
+        expects = frame.expects_error
+        for entry in node.items:
+            value = self.evaluate(frame, state, entry.context_expr)
+            text = ast.unparse(entry.context_expr).partition("(")[0]
+            if text.endswith((".raises", "assertRaises", "assertRaisesRegex")) or text == "raises":
+                frame.expects_error = True
+            if entry.optional_vars is not None:
+                self.assign(frame, state, entry.optional_vars, value)
+        inner = state if not frame.expects_error or expects else state.fork()
+        self.block(frame, inner, node.body)
+        if inner is not state:
+            inner.live = True
+            state.slots, state.seqs = inner.slots, inner.seqs
+        frame.expects_error = expects
+
+    _exec_AsyncWith = _exec_With
+
+
+def _as_load(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Name):
+        return ast.Name(node.id, ast.Load())
+    if isinstance(node, ast.Attribute):
+        return ast.Attribute(node.value, node.attr, ast.Load())
+    return ast.Subscript(node.value, node.slice, ast.Load()) if isinstance(node, ast.Subscript) else node
+
+
+def _dotted(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    inner = _dotted(node.value) if isinstance(node, ast.Attribute) else None
+    return f"{inner}.{node.attr}" if inner and isinstance(node, ast.Attribute) else None
+
+
+def _splice(run: Statements, value: Val) -> Val:
+    return replace(value, core=Expr(f"*{path_of(run.heap, value.core)}"))

@@ -1,0 +1,241 @@
+"""Abstract values: what an expression may be, where it was bound, under which conditions."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from swa_lint.sources.python.modules import FunctionNode, Module, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Lit:
+    """A constant; the type is part of it, so that 1 and True differ."""
+
+    value: int | float | str | bool | None
+    kind: str
+
+    @staticmethod
+    def of(value: int | float | str | bool | None) -> Lit:
+        return Lit(value, type(value).__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """An object of the heap."""
+
+    oid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An environment variable or the like, with its default."""
+
+    name: str
+    default: Core | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """An expression over `base`; `other`: it cannot equal its base. `parts` are the cores that it is made of."""
+
+    text: str
+    base: Core | None = None
+    other: bool = False
+    parts: tuple[Core, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string put together from known and unknown parts."""
+
+    parts: tuple[Core | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ext:
+    """Something importable by its full name that is not in the project: `copy.deepcopy`."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Func:
+    """A function of the project, bound to `self_value` when it is a method; `closure` holds enclosing locals."""
+
+    node: FunctionNode | ast.Lambda
+    module: Module
+    self_value: Val | None = None
+    owner: Klass | None = None
+    closure: dict[str, Val] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Klass:
+    """A class of the project."""
+
+    node: ast.ClassDef
+    module: Module
+
+
+@dataclass(frozen=True, eq=False)
+class Namespace:
+    """An imported module of the project."""
+
+    module: Module
+
+
+@dataclass(frozen=True, eq=False)
+class Partial:
+    """functools.partial or a bound attribute call: a callee with arguments given beforehand."""
+
+    callee: Val
+    args: tuple[Val, ...]
+    keywords: tuple[tuple[str, Val], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Phi:
+    """One of several values."""
+
+    options: tuple[Val, ...]
+
+
+Core: TypeAlias = "Lit | Ref | Option | Expr | Text | Ext | Func | Klass | Namespace | Partial | Phi"
+
+
+@dataclass(frozen=True, slots=True)
+class Cond:
+    """A test that went one way; `draft`: it asks whether this is the draft, and `holds` says it is."""
+
+    key: object
+    holds: bool
+    draft: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Val:
+    """A core with its history.
+
+    `where` is the statement, keyword, dict item or argument that bound it last (name and value in range), `expr` the
+    value's own text; `given`: it was passed as an argument (at that depth) or under its field's name (-1), so that this
+    place outranks later ones; `conds` are the conditions of this alternative; `hops` are earlier places; `origin` is where
+    a path chose this alternative.
+    """
+
+    core: Core
+    where: Span | None = None
+    expr: Span | None = None
+    given: int = 0
+    conds: tuple[Cond, ...] = ()
+    hops: tuple[tuple[Span, str], ...] = ()
+    origin: Span | None = None
+
+    def bound(self, where: Span, expr: Span | None) -> Val:
+        """This value bound at `where`, unless an argument's place outranks it."""
+        if self.given:
+            return self if len(self.hops) > 6 else replace(self, hops=(*self.hops, (where, "set here")))
+        hops = self.hops
+        if self.where is not None and self.where != where and len(hops) < 6:
+            hops = (*hops, (self.where, "value comes from here"))
+        origin = self.origin or (self.where if isinstance(self.core, Phi) else None)
+        return replace(self, where=where, expr=expr or self.expr, hops=hops, origin=origin)
+
+
+def alternatives(value: Val, conds: tuple[Cond, ...] = (), limit: int = 24) -> list[Val]:
+    """The plain values a value may be, each with all its conditions; contradictory ones are left out."""
+    merged = conds + tuple(c for c in value.conds if c not in conds)
+    if contradictory(merged):
+        return []
+    if not isinstance(value.core, Phi):
+        return [replace(value, conds=merged)]
+    found: list[Val] = []
+    for option in value.core.options:
+        for inner in alternatives(option, merged, limit):
+            origin = inner.origin or inner.where or value.origin
+            if inner.given or value.where is None:
+                found.append(replace(inner, origin=origin))
+            else:
+                hops = inner.hops if inner.where is None else (*inner.hops, (inner.where, "value comes from here"))
+                expr = inner.expr if inner.where is None or inner.where == value.where else value.expr
+                hops += value.hops
+                found.append(
+                    replace(inner, where=value.where, expr=expr, given=value.given, origin=origin, hops=hops[:8])
+                )
+        if len(found) > limit:
+            break
+    return found[:limit]
+
+
+def contradictory(conds: tuple[Cond, ...]) -> bool:
+    """Whether one test is said to hold and not to hold."""
+    return any(a.key == b.key and a.holds != b.holds for i, a in enumerate(conds) for b in conds[:i])
+
+
+def merge(left: Val, right: Val, conds_left: tuple[Cond, ...], conds_right: tuple[Cond, ...]) -> Val:
+    """The value after two paths meet."""
+    if left is right or (left.core == right.core and left.where == right.where):
+        return left
+    a = replace(left, conds=left.conds + tuple(c for c in conds_left if c not in left.conds))
+    b = replace(right, conds=right.conds + tuple(c for c in conds_right if c not in right.conds))
+    return Val(Phi((a, b)))
+
+
+@dataclass(slots=True)
+class Slot:
+    """The content of an attribute, item or key: `own` is False for what a copy took over from its source."""
+
+    value: Val
+    own: bool = True
+    time: int = 0
+    scope: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(eq=False)
+class Thing:
+    """What never changes about a heap object.
+
+    `path` is its canonical access path, `kind` one of opaque, copy, built, dict, list, instance; `cls` the class's name
+    or definition; `source` the object it was copied from; `names` collects what it is bound to.
+    """
+
+    oid: int
+    path: str
+    kind: str = "opaque"
+    cls: str | Klass | None = None
+    source: int | None = None
+    parent: tuple[int, str] | None = None
+    where: Span | None = None
+    time: int = 0
+    names: set[str] = field(default_factory=set)
+    draft: bool = False
+    target: bool = False
+    escaped: bool = False
+    exempt: bool = False
+
+
+@dataclass(eq=False)
+class State:
+    """What holds at a point of a path: locals, slots, sequences, and the tests passed to get here."""
+
+    env: dict[str, Val] = field(default_factory=dict)
+    slots: dict[tuple[int, str], Slot] = field(default_factory=dict)
+    seqs: dict[int, tuple[Val, ...]] = field(default_factory=dict)
+    path: tuple[Cond, ...] = ()
+    equal: frozenset[frozenset[object]] = frozenset()
+    live: bool = True
+    adopted: frozenset[Module] = frozenset()
+
+    def fork(self) -> State:
+        return State(dict(self.env), dict(self.slots), dict(self.seqs), self.path, self.equal, self.live, self.adopted)
+
+    def become(self, other: State) -> None:
+        self.env, self.slots, self.seqs = other.env, other.slots, other.seqs
+        self.path, self.equal, self.live = other.path, other.equal, other.live
+        self.adopted = other.adopted
+
+    @property
+    def draft(self) -> bool | None:
+        """What the path says about being the draft: True, False, or None when it does not ask."""
+        return next((c.holds for c in reversed(self.path) if c.draft), None)
