@@ -77,6 +77,9 @@ _TRTLLM_MHA = _Snap("trtllm_mha", (*_ANYWHERE, "draft"), frozenset({16, 32, 64, 
 _TRTLLM_MHA_OLD = _Snap("trtllm_mha", _ANYWHERE, frozenset({16, 32, 64}), 64)
 _TRTLLM_MHA_SINCE: Release = (0, 5, 17)
 
+_USUAL = (1, 16, 32, 64, 128, 256)
+_KEPT_BY_NONE = 3
+
 _DSV4_NAME = re.compile(r"deepseek[-_ ]?v4", re.IGNORECASE)
 _DSV41_NAME = re.compile(r"deepseek[-_ ]?v4[._]1(?!\d)", re.IGNORECASE)
 _DSA_NAME = re.compile(r"deepseek[-_ ]?v3[._]2(?!\d)", re.IGNORECASE)
@@ -113,6 +116,17 @@ def effective_page_size(given: int | None, engine: Engine) -> Effective:
         # `hardware_backend/npu/utils.py`, `set_default_server_args`
         return Effective(128, "the NPU backend")
     return _hardware_dependent(Effective(tokens, forced_by), engine)
+
+
+def sole_page_size(engine: Engine) -> int | None:
+    """The page size that the engine uses whatever a launch asks for; None where the launch has a say."""
+    outcomes = {effective_page_size(given, engine).tokens for given in (None, *_USUAL)}
+    return outcomes.pop() if len(outcomes) == 1 else None
+
+
+def takes_any_page_size(engine: Engine) -> bool:
+    """Whether the engine keeps every page size that it is given."""
+    return effective_page_size(_KEPT_BY_NONE, engine).tokens == _KEPT_BY_NONE
 
 
 def _forced_by_model(engine: Engine) -> Effective | None:

@@ -1,0 +1,96 @@
+"""Edits that make one launch's page size follow another's, stated as remedies."""
+
+from __future__ import annotations
+
+import re
+
+from swa_lint.finding import Applicability, Change, Drop, Remedy, Replace
+from swa_lint.geometry import Const, Location, as_tokens
+from swa_lint.project.launch_pairs import Server, effective, literal_default
+from swa_lint.sources.facts import Launch, Setting
+
+FLAG = "--page-size"
+
+_NUMBER = re.compile(r"(?<![\w.$])\d+(?![\w.])")
+_VARIABLE = re.compile(r"^(?P<quote>[\"']?)\$(\{)?(?P<name>[A-Za-z_]\w*)(?(2)\})(?P=quote)$")
+_NAME = re.compile(r"^[A-Za-z_][\w.]*$")
+_TEXT_OF_NAME = re.compile(r"^str\([\w.]+\)$")
+
+
+def follow(setting: Setting, server: Server, model: Server, message: str) -> Remedy:
+    """Give `setting` of `server` the page size that `model` uses; display where the text leaves no safe way to."""
+    text = _shared_variable(server, model)
+    tokens = as_tokens(literal_default(model.page))
+    if text is None and tokens is not None:
+        text = _with_number(setting, tokens, server.launch.language)
+    where = setting.value_where
+    same_place = model.setting is not None and model.setting.value_where == where
+    keeps = tokens is None or effective(Const(tokens), server.engine) == Const(tokens)
+    if text is None or where is None or same_place or not keeps:
+        return Remedy(Applicability.DISPLAY, message)
+    return Remedy(Applicability.UNSAFE, message, (Replace(where, text),))
+
+
+def add(servers: tuple[Server, ...], model: Server, message: str) -> Remedy:
+    """Give every one of `servers`, which set no page size, that of `model`; display where one takes no more flags."""
+    changes: dict[Location, Change] = {}
+    for server in servers:
+        insertion = server.launch.insertion
+        tokens = as_tokens(literal_default(model.page))
+        text = _shared_variable(server, model) or (None if tokens is None else str(tokens))
+        if insertion is None or text is None or insertion == model.launch.insertion:
+            return Remedy(Applicability.DISPLAY, message)
+        if tokens is not None and effective(Const(tokens), server.engine) != Const(tokens):
+            return Remedy(Applicability.DISPLAY, message)
+        line = insertion.template.replace("{flag}", FLAG).replace("{value}", text)
+        changes[insertion.where] = Replace(insertion.where, line)
+    return Remedy(Applicability.UNSAFE, message, tuple(changes.values()))
+
+
+def drop(setting: Setting, launch: Launch, message: str) -> Remedy:
+    """Take `setting` out of `launch`, safe; display where it cannot be cut out."""
+    if launch.language == "python":
+        return Remedy(Applicability.SAFE, message, (Drop(setting.where),))
+    if setting.removal is None:
+        return Remedy(Applicability.DISPLAY, message)
+    return Remedy(Applicability.SAFE, message, (Replace(setting.removal, ""),))
+
+
+def _with_number(setting: Setting, tokens: int, language: str) -> str | None:
+    """`setting`'s text with another number in it, its quotes and calls kept: ``str(32)``, ``"32"``, ``${P:-32}``."""
+    numbers = list(_NUMBER.finditer(setting.text))
+    value = literal_default(setting.value)
+    if len(numbers) == 1 and int(numbers[0].group()) == as_tokens(value):
+        return setting.text[: numbers[0].start()] + str(tokens) + setting.text[numbers[0].end() :]
+    if language == "python":
+        if _TEXT_OF_NAME.match(setting.text):
+            return f"str({tokens})"
+        if _NAME.match(setting.text) and isinstance(value, Const):
+            return str(tokens) if isinstance(value.value, int) else f'"{tokens}"'
+        return None
+    return str(tokens) if _VARIABLE.match(setting.text) else None
+
+
+def _shared_variable(server: Server, model: Server) -> str | None:
+    """The text of `model`'s variable, where a shell script sets it for all and `server`'s launch expands variables too.
+
+    A variable is set for all where its assignment stands at the start of a line above the launch.
+    """
+    setting = model.setting
+    if setting is None or server.launch.language != "shell" or model.launch.language != "shell":
+        return None
+    found = _VARIABLE.match(setting.text)
+    here = server.launch.where
+    assigned = any(
+        hop.where.path == here.path and hop.where.column == 1 and hop.where.line < here.line for hop in setting.via
+    )
+    own = [s.text for s in server.launch.settings if s.where.path == here.path and s.name != setting.name]
+    if (
+        found is None
+        or found["quote"] == "'"
+        or not assigned
+        or not any(text.lstrip("\"'").startswith("$") for text in own)
+    ):
+        return None
+    quote = '"' if any(text.startswith('"$') for text in own) else ""
+    return f"{quote}${found['name']}{quote}"
