@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from swa_lint.geometry import Location
 from swa_lint.sglang.windows import (
     OUTER_WINS,
     TEXT_CONFIGS,
@@ -18,11 +17,11 @@ from swa_lint.sglang.windows import (
     read_order,
 )
 from swa_lint.sources.facts import FileFacts, ModelConfig, Problem, WindowKey
+from swa_lint.sources.positions import Positions
 
 FILE_NAME = "config.json"
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_NEWLINE = re.compile(r"\r\n|\n|\r")
 _DECODER = json.JSONDecoder()
 _SHAPE_KEYS = frozenset({"hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size", *TEXT_CONFIGS})
 
@@ -69,18 +68,18 @@ def read_config(path: str, text: str) -> ModelConfig | None:
     if model_type in OUTER_WINS:
         levels.reverse()
     order = read_order(architectures, model_type)
-    windows = [window for level, nested in levels for window in _windows(path, text, level, order, nested)]
+    positions = Positions(path, text)
+    windows = [window for level, nested in levels for window in _windows(positions, level, order, nested)]
     if inner is not None and model_type not in OUTER_WINS and not any(window.nested for window in windows):
         windows = []  # the engine looks into the inner config alone
-    end = _location(path, text, 0, len(text.rstrip()))
-    return ModelConfig(path, architectures, model_type, tuple(windows), end)
+    return ModelConfig(path, architectures, model_type, tuple(windows), positions.where(0, len(text.rstrip())))
 
 
 def _problem(path: str, text: str, reason: str, offset: int) -> tuple[Problem, ...]:
     """The problem of a file that looks like a model config; other tools' broken `config.json` are none of ours."""
     if '"architectures"' not in text and '"model_type"' not in text:
         return ()
-    where = _location(path, text, min(offset, len(text)), min(offset, len(text)))
+    where = Positions(path, text).where(min(offset, len(text)), min(offset, len(text)))
     return (Problem(where, f"not valid JSON: {reason}"),)
 
 
@@ -121,7 +120,7 @@ def _inner(text: str, outer: dict[str, _Member]) -> dict[str, _Member] | None:
 
 
 def _windows(
-    path: str, text: str, members: dict[str, _Member], order: tuple[str, ...], nested: bool
+    positions: Positions, members: dict[str, _Member], order: tuple[str, ...], nested: bool
 ) -> Iterator[WindowKey]:
     """The windows of one level, in the order in which the engine looks for them."""
     if _switched_off(members):
@@ -130,8 +129,8 @@ def _windows(
         member = members.get(name)
         tokens = None if member is None or name not in WINDOW_KEYS else _tokens(member.value)
         if member is not None and tokens is not None:
-            where = _location(path, text, member.key, member.end)
-            yield WindowKey(name, tokens, where, _location(path, text, member.start, member.end), nested)
+            value_where = positions.where(member.start, member.end)
+            yield WindowKey(name, tokens, positions.where(member.key, member.end), value_where, nested)
 
 
 def _switched_off(members: dict[str, _Member]) -> bool:
@@ -152,14 +151,3 @@ def _tokens(value: Any) -> int | None:
 
 def _strings(value: Any) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
-
-
-def _location(path: str, text: str, start: int, end: int) -> Location:
-    line, column = _position(text, start)
-    end_line, end_column = _position(text, end)
-    return Location(path, line, column, end_line, end_column)
-
-
-def _position(text: str, offset: int) -> tuple[int, int]:
-    breaks = [found.end() for found in _NEWLINE.finditer(text, 0, offset)]
-    return len(breaks) + 1, offset - (breaks[-1] if breaks else 0) + 1
