@@ -54,7 +54,7 @@ def drop_edits(path: str, text: str, drops: Sequence[Drop]) -> list[Replace]:
     for holder, spans in inside.items():
         region = source.region_of(holder, spans)
         found = drop_items(region, lines, spans)
-        if found.idle and _is_pure(_receiver(holder)):
+        if found.idle and is_pure(_receiver(holder)):
             gone.add(holder)
         else:
             edits += found.edits
@@ -90,7 +90,7 @@ def _receiver(statement: ast.stmt) -> ast.expr | None:
     return None
 
 
-def _is_pure(expression: ast.expr | None) -> bool:
+def is_pure(expression: ast.expr | None) -> bool:
     """Whether evaluating `expression` does nothing that the program could miss."""
     return expression is not None and all(
         isinstance(node, _PURE_NODES) and (not isinstance(node, ast.Call) or ast.unparse(node.func) in _PURE_CALLS)
@@ -174,7 +174,7 @@ class _Source:
         """Whether nothing of `statement` is left to keep: itself dropped, or an `if` left without content."""
         if not isinstance(statement, ast.If):
             return statement in gone
-        return all(self._vanishes(s, gone) for s in statement.body + statement.orelse) and _is_pure(statement.test)
+        return all(self._vanishes(s, gone) for s in statement.body + statement.orelse) and is_pure(statement.test)
 
     def _cut_inside(self, statement: ast.stmt, gone: set[ast.stmt]) -> Iterator[Edit]:
         for block in _blocks(statement):
