@@ -228,6 +228,8 @@ def test_301_shares_a_variable_that_the_script_sets_above() -> None:
     left = prefill(page_size=setting("page_size", "64", 3, '"$PAGE"', via=(above,)))
     right = decode(model_path=setting("model_path", "/m", 800, '"$MODEL"'), page_size="32")
     assert replaced(check("SWA301", left, right)[0]) == ['"$PAGE"']
+    left = prefill(page_size=setting("page_size", Knob("PAGE", Const("64")), 3, '"$PAGE"'))
+    assert replaced(check("SWA301", left, right)[0]) == ['"$PAGE"']
     inside = Hop(Location("run.sh", 2, 5, 2, 12), "PAGE is set in a function")
     left = prefill(page_size=setting("page_size", "64", 3, '"$PAGE"', via=(inside,)))
     assert replaced(check("SWA301", left, right)[0]) == ["64"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from swa_lint.finding import Applicability, Change, Drop, Remedy, Replace
-from swa_lint.geometry import Const, Location, as_tokens
+from swa_lint.geometry import Const, Knob, Location, as_tokens
 from swa_lint.project.launch_pairs import Server, effective, literal_default
 from swa_lint.sources.facts import Launch, Setting
 
@@ -72,25 +72,27 @@ def _with_number(setting: Setting, tokens: int, language: str) -> str | None:
 
 
 def _shared_variable(server: Server, model: Server) -> str | None:
-    """The text of `model`'s variable, where a shell script sets it for all and `server`'s launch expands variables too.
-
-    A variable is set for all where its assignment stands at the start of a line above the launch.
-    """
+    """The text of `model`'s variable, where a shell script sets it for all and `server`'s launch expands variables too."""
     setting = model.setting
     if setting is None or server.launch.language != "shell" or model.launch.language != "shell":
         return None
     found = _VARIABLE.match(setting.text)
-    here = server.launch.where
-    assigned = any(
-        hop.where.path == here.path and hop.where.column == 1 and hop.where.line < here.line for hop in setting.via
-    )
-    own = [s.text for s in server.launch.settings if s.where.path == here.path and s.name != setting.name]
-    if (
-        found is None
-        or found["quote"] == "'"
-        or not assigned
-        or not any(text.lstrip("\"'").startswith("$") for text in own)
-    ):
+    if found is None or found["quote"] == "'" or not _set_above(setting, found["name"], server.launch.where):
+        return None
+    path = server.launch.where.path
+    own = [other.text for other in server.launch.settings if other.where.path == path and other.name != setting.name]
+    if not any(text.lstrip("\"'").startswith("$") for text in own):
         return None
     quote = '"' if any(text.startswith('"$') for text in own) else ""
     return f"{quote}${found['name']}{quote}"
+
+
+def _set_above(setting: Setting, name: str, launch: Location) -> bool:
+    """Whether the variable `name` of `setting` is set for the whole script above `launch`.
+
+    That is where its assignment starts a line, or where it is an environment variable that is used further up already.
+    """
+    if isinstance(setting.value, Knob) and setting.value.name == name:
+        return setting.where.path == launch.path and setting.where.line < launch.line
+    places = [hop.where for hop in setting.via if hop.where.path == launch.path]
+    return any(place.column == 1 and place.line < launch.line for place in places)
