@@ -10,7 +10,7 @@ from swa_lint.geometry import Location
 from swa_lint.sources.facts import FileFacts, Problem
 
 _GEOMETRY = re.compile(
-    rb"page[_-]size|sliding_window|window_size|json_model_override_args|is_draft_worker|is_draft_model|disaggregation"
+    rb"page[_-]size|KVPool|sliding_window|window_size|json_model_override_args|is_draft_worker|is_draft_model|disaggregation"
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from swa_lint.geometry import Location
 from swa_lint.sources.facts import Launch, Pair
@@ -18,10 +18,10 @@ from swa_lint.sources.python.values import Klass, State, Val
 
 # A function without one of these can neither set geometry nor start a worker, unless it calls one that does.
 _TOKENS = re.compile(
-    r"page[_-]size|sliding_window|window_size|json_model_override_args|is_draft|TpModelWorker|draft_worker|launch_server|"
+    r"page[_-]size|KVPool|sliding_window|window_size|json_model_override_args|is_draft|TpModelWorker|draft_worker|launch_server|"
     r"disaggregation|server_args|ServerArgs|other_args|Engine\("
 )
-_SGLANG = re.compile(r"sglang|transformers|is_draft_worker|swa_window_size|kv_pool")
+_SGLANG = re.compile(r"sglang|transformers|swa_window_size|kv_pool")
 _MAX_ROOTS = 400
 
 
@@ -29,6 +29,18 @@ def analyse(module: Module, library: Library) -> tuple[tuple[Pair, ...], tuple[L
     """The pairs and launches of a module, what it imports from the project included."""
     pairs: dict[object, Pair] = {}
     launches: dict[Location, Launch] = {}
+    for engine, end, returned in analyses(module, library):
+        for pair in Pairing(module, engine, end, returned).pairs():
+            _add(pairs, pair)
+        for launch in engine.finished(end):
+            launches.setdefault(launch.where, launch)
+    if not _related(module, library):
+        return (), tuple(launches.values())
+    return tuple(pairs.values()), tuple(launches.values())
+
+
+def analyses(module: Module, library: Library) -> Iterator[tuple[LaunchEngine, State, list[Val]]]:
+    """What running each function and class that matters comes to: the engine, the end, the values returned."""
     done: set[ast.AST] = set()
     for root in _roots(module):
         if root in done:
@@ -39,13 +51,7 @@ def analyse(module: Module, library: Library) -> tuple[tuple[Pair, ...], tuple[L
         except (OutOfBudget, RecursionError):
             end, returned = State(), []
         done |= engine.inlined
-        for pair in Pairing(engine, end, returned).pairs():
-            _add(pairs, pair)
-        for launch in engine.finished(end):
-            launches.setdefault(launch.where, launch)
-    if not _related(module, library):
-        return (), tuple(launches.values())
-    return tuple(pairs.values()), tuple(launches.values())
+        yield engine, end, returned
 
 
 def _related(module: Module, library: Library) -> bool:
@@ -68,20 +74,23 @@ def _roots(module: Module) -> Iterable[ast.AST]:
     scope = scope_of(module)
     units: dict[str, ast.AST] = {**scope.functions, **scope.classes}
     lines = module.lines
-    relevant = {
-        name
-        for name, node in units.items()
-        if _TOKENS.search("\n".join(lines[node.lineno - 1 : node.end_lineno]))  # type: ignore[attr-defined]
-    }
+    relevant = {name for name, node in units.items() if _TOKENS.search(_source(lines, node))}
+    tables = [n for n in scope.body if _TOKENS.search(_source(lines, n))]
+    relevant |= {n.id for t in tables for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     calls = {name: _called(node) for name, node in units.items()}
     grown = True
     while grown:
         more = {name for name, called in calls.items() if name not in relevant and called & relevant}
         relevant |= more
         grown = bool(more)
+    relevant &= units.keys()
     called_by_others = {c for name in relevant for c in calls[name] if c != name}
     ordered = sorted(relevant, key=lambda n: (n in called_by_others, units[n].lineno))  # type: ignore[attr-defined]
     return [module.tree, *(units[name] for name in ordered)][:_MAX_ROOTS]
+
+
+def _source(lines: list[str], node: ast.AST) -> str:
+    return "\n".join(lines[node.lineno - 1 : node.end_lineno])  # type: ignore[attr-defined]
 
 
 def _called(node: ast.AST) -> set[str]:
@@ -128,19 +137,31 @@ def _without_defaults(spec: ast.arguments) -> ast.arguments:
     )
 
 
+def _methods(engine: Engine, klass: Klass, hops: int = 0) -> dict[FunctionNode, Klass]:
+    """The methods of a class and of its bases in the project, overridden ones left out, with their owners."""
+    own = {n: klass for n in klass.node.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    names = {n.name for n in own}
+    for base in engine.bases(klass) if hops < 4 else []:
+        if isinstance(base, Klass) and not engine.construct_external(Frame(klass.module, ""), State(), base):
+            inherited = _methods(engine, base, hops + 1)
+            own |= {n: owner for n, owner in inherited.items() if n.name not in names}
+    return own
+
+
 def _run_class(engine: Engine, module: Module, klass: Klass) -> tuple[State, list[Val]]:
     self_value = Val(engine.heap.new("self", "instance", cls=klass))
     state = State()
     returned: list[Val] = []
-    methods = [n for n in klass.node.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    methods = _methods(engine, klass)
     init = [n for n in methods if n.name in ("__init__", "__post_init__", "setUpClass", "setUp")]
     for node in [*init, *(n for n in methods if n not in init)]:
+        owner = methods[node]
         if node in engine.inlined:
             continue
         work = state.fork()
         work.path, work.live = (), True
         bound = None if any(ast.unparse(d) == "staticmethod" for d in node.decorator_list) else self_value
-        end, values = _run_function(engine, module, node, work, bound, klass)
+        end, values = _run_function(engine, owner.module, node, work, bound, owner)
         returned += values
         if end.live or values:
             state = end

@@ -178,6 +178,8 @@ class Engine(LibraryCalls):
         if last in ARGS_FACTORIES or (last in ("from_cli_args", "from_kwargs") and owner.endswith("ServerArgs")):
             text = f"{last}({', '.join(path_of(self.heap, a.core) for a in args)})"
             return self.heap.symbol(text, self.span(frame, node), "ServerArgs")
+        if last in WORKER_CLASSES:
+            return self._worker(frame, state, last, keywords, node)
         if last in ("from_pretrained", "from_server_args", "ModelConfig", "from_dict") or last.endswith("Config"):
             return self._config(frame, state, name, args, given, node)
         for keyword, value in keywords:
@@ -311,6 +313,19 @@ class Engine(LibraryCalls):
         if thing.cls == "ServerArgs":
             return True
         return thing.kind in ("opaque", "copy") and args_name(thing.path.rpartition(".")[2])
+
+    def _worker(self, frame: Frame, state: State, name: str, keywords: Keywords, node: ast.expr) -> Val:
+        """A worker or runner: what hangs on a draft's is the draft's."""
+        ref = self.heap.new(f"{name}()", "opaque", where=self.span(frame, node), cls=name)
+        thing = self.heap.things[ref.oid]
+        thing.result = True
+        flag = next((v for k, v in keywords if draft_flag(k)), None)
+        if flag is not None and isinstance(flag.core, Lit):
+            thing.draft, thing.target = bool(flag.core.value), not flag.core.value
+        for keyword, value in keywords:
+            if keyword in ("server_args", "model_config"):
+                self.heap.put(state, ref.oid, keyword, value, own=False)
+        return Val(ref)
 
     # -- comparisons ---
 

@@ -246,6 +246,7 @@ class Expressions(Tests):
             name = self.evaluate(frame, state, key).core
             if isinstance(name, Lit):
                 place = self.span(frame, key, value)
+                self.name(inner, str(name.value))
                 self.heap.set_item(state, ref.oid, name.value, inner.bound(place, self.span(frame, value)))
         return Val(ref)
 
@@ -286,6 +287,7 @@ class Expressions(Tests):
         for pair in items:
             key, value = self.sequence(state, pair) or [ABSENT, ABSENT]
             if isinstance(key.core, Lit):
+                self.name(value, str(key.core.value))
                 self.heap.set_item(state, ref.oid, key.core.value, value)
         return Val(ref)
 

@@ -11,7 +11,7 @@ from swa_lint.sources.python.base import Frame
 from swa_lint.sources.python.calls import Keywords
 from swa_lint.sources.python.heap import ABSENT, item, path_of
 from swa_lint.sources.python.statements import Statements
-from swa_lint.sources.python.values import Core, Expr, Lit, Option, Partial, Phi, Ref, State, Text, Val, alternatives
+from swa_lint.sources.python.values import Core, Expr, Ext, Lit, Option, Partial, Phi, Ref, State, Text, Val, alternatives
 
 _COPY = frozenset({"copy.copy", "copy.deepcopy", "pickle.loads"})
 _REPLACE = frozenset({"dataclasses.replace", "copy.replace", "msgspec.structs.replace", "attr.evolve", "attrs.evolve"})
@@ -64,7 +64,10 @@ class LibraryCalls(Statements):
             return noted
         texts = [path_of(self.heap, a.core) for a in args] + [f"{k}={path_of(self.heap, v.core)}" for k, v in keywords]
         path = f"{name.removeprefix('builtins.')}({', '.join(texts)})"[:200]
-        return self.heap.symbol(path, self.span(frame, node))
+        found = self.heap.symbol(path, self.span(frame, node))
+        if isinstance(found.core, Ref):
+            self.heap.things[found.core.oid].result = True
+        return found
 
     # -- functions ---
 
@@ -92,6 +95,11 @@ class LibraryCalls(Statements):
             return Val(Partial(args[0], tuple(args[1:]), tuple(keywords)))
         if name == "builtins.dict":
             return self._dict(frame, state, args, keywords, node)
+        if last == "namedtuple" and len(args) >= 2 or last == "make_dataclass":
+            fields = self.sequence(state, args[1]) or [Val(Lit.of(w)) for w in self._words(args[1].core)]
+            return Val(Partial(Val(Ext("<record>")), tuple(fields), ()))
+        if name == "<record>":
+            return self._record(frame, state, args, keywords, node)
         if name in ("builtins.list", "builtins.tuple", "builtins.sorted") and args:
             items = self.sequence(state, args[0])
             return self.make_list(state, items) if items is not None else args[0]
@@ -201,6 +209,19 @@ class LibraryCalls(Statements):
                 self.heap.set_item(state, ref.oid, name, value)
         return Val(ref)
 
+    @staticmethod
+    def _words(core: Core) -> list[str]:
+        return str(core.value).replace(",", " ").split() if isinstance(core, Lit) else []
+
+    def _record(self, frame: Frame, state: State, args: list[Val], keywords: Keywords, node: ast.expr) -> Val:
+        """An instance of a named tuple: the field names come first among `args`, by namedtuple()."""
+        names = [str(a.core.value) for a in args if isinstance(a.core, Lit) and a.where is None]
+        values = args[len(names) :]
+        ref = self.heap.new("<record>", "instance", where=self.span(frame, node))
+        for name, value in [*zip(names, values, strict=False), *keywords]:
+            self.heap.put(state, ref.oid, name, value)
+        return Val(ref)
+
     def _kind(self, value: Val) -> str:
         return self.heap.things[value.core.oid].kind if isinstance(value.core, Ref) else ""
 
@@ -246,7 +267,7 @@ class LibraryCalls(Statements):
         if name == "__setattr__" and len(args) == 2:
             self._setattr(frame, state, [Val(ref), *args], node)
             return Val(Lit.of(None))
-        if name == "update" and kind in ("copy", "opaque", "built"):
+        if name == "update" and kind in ("copy", "opaque", "built", "config"):
             # `vars(args).update(page_size=1)`, `args.__dict__.update({...})`, `args.update(...)`
             self._update_attributes(state, ref, args, keywords)
             return Val(ref) if keywords or args else None

@@ -23,7 +23,7 @@ from swa_lint.sglang.names import FIELD_OF_NAME, OVERRIDE_JSON, WINDOW_NAMES, dr
 from swa_lint.sources.facts import Carrier, CarrierKind, Fact, Hop, Link, Pair
 from swa_lint.sources.python.engine import Engine
 from swa_lint.sources.python.heap import Heap, path_of
-from swa_lint.sources.python.modules import Span
+from swa_lint.sources.python.modules import Module, Span
 from swa_lint.sources.python.values import (
     Core,
     Expr,
@@ -95,7 +95,8 @@ class Judge:
 class Pairing:
     """Turns one analysis into pairs; `end` is what holds where it ends."""
 
-    def __init__(self, engine: Engine, end: State, returned: list[Val]) -> None:
+    def __init__(self, module: Module, engine: Engine, end: State, returned: list[Val]) -> None:
+        self.module = module
         self.engine, self.heap, self.end = engine, engine.heap, end
         self.returned = {o.core.oid for v in returned for o in alternatives(v) if isinstance(o.core, Ref)}
         for value in returned:
@@ -126,16 +127,22 @@ class Pairing:
             return True
         if thing.source is not None and self.is_draft(self.heap.things[thing.source]):
             return True
-        named = thing.kind in ("copy", "built", "config", "pool", "dict") or thing.path.endswith(")")
+        if thing.target:
+            return False
+        named = thing.kind in ("copy", "built", "config", "pool", "dict") or thing.result
         if named and any(draft_word(n) for n in thing.names):
             return True
+        if thing.parent is not None and not thing.parent[1].startswith("target"):
+            owner = self.heap.things[thing.parent[0]]
+            if owner.kind != "instance" and self.is_draft(owner):
+                return True
         tail = ".".join(thing.path.split("(")[0].split(".")[-3:])
         return thing.kind == "opaque" and draft_word(tail)
 
     def kind(self, thing: Thing) -> CarrierKind | None:
         if self.engine.args_like(thing.oid) or thing.kind == "built":
             return CarrierKind.ARGS
-        words = {thing.path.split("(")[0].rpartition(".")[2], *thing.names}
+        words = {thing.path.rpartition(".")[2].split("(")[0], *thing.names}
         if thing.kind == "config" or any(w.endswith(("config", "cfg")) for w in words):
             return CarrierKind.CONFIG
         if thing.kind == "pool" or any(w.endswith("pool") for w in words):
@@ -302,15 +309,15 @@ class Pairing:
             if not others or all(judge.one(draft.core, t.core) is Relation.EQUAL for t in others):
                 continue
             target = next(t for t in others if judge.one(draft.core, t.core) is not Relation.EQUAL)
-            carrier = self._carrier(kind, thing, draft)
+            carrier = self.carrier(kind, thing, draft)
             place = draft.origin or draft.where
             if place is None:
                 continue
             text = self._arm_text(target, draft)
             yield Pair(
                 Link.BRANCH,
-                self._fact(Role.DRAFT, field, draft, carrier, place),
-                self._fact(Role.TARGET, field, target, carrier, target.origin or target.where or target.expr or place),
+                self.fact(Role.DRAFT, field, draft, carrier, place),
+                self.fact(Role.TARGET, field, target, carrier, target.origin or target.where or target.expr or place),
                 False,
                 text,
             )
@@ -351,6 +358,18 @@ class Pairing:
                 if slot is None or not slot.own or slot.time <= thing.time or (mine is not None and mine.own):
                     continue
                 yield from self._after_copy(thing, kind, attr, slot, state)
+            yield from self._other_copy(thing, kind, attr)
+
+    def _other_copy(self, thing: Thing, kind: CarrierKind, attr: str) -> Iterator[Pair]:
+        """The target runs on a copy of its own, changed there and not on the draft's."""
+        for use in self.engine.uses:
+            other = self.heap.things[use.oid]
+            slot = use.state.slots.get((use.oid, attr))
+            mine = use.state.slots.get((thing.oid, attr))
+            if use.draft or other.source is None or slot is None or not slot.own or (mine is not None and mine.own):
+                continue
+            if self._root_slot(other, attr) == self._root_slot(thing, attr):
+                yield from self._after_copy(thing, kind, attr, slot, use.state)
 
     def _after_copy(self, thing: Thing, kind: CarrierKind, attr: str, slot: Slot, state: State) -> Iterator[Pair]:
         assert thing.source is not None
@@ -361,8 +380,8 @@ class Pairing:
                 continue
             if judge.against(value, held) is Relation.EQUAL or value.core == held.core:
                 continue
-            carrier = self._carrier(kind, thing, value)
-            target = self._fact(Role.TARGET, FIELD_OF_NAME[attr], value, carrier, value.where)
+            carrier = self.carrier(kind, thing, value)
+            target = self.fact(Role.TARGET, FIELD_OF_NAME[attr], value, carrier, value.where)
             place = thing.where or value.where
             draft = Fact(
                 Role.DRAFT, FIELD_OF_NAME[attr], as_value(self.heap, held.core), place.location, carrier, None,
@@ -437,14 +456,14 @@ class Pairing:
     def _pool_fact_pair(
         self, link: Link, thing: Thing, field: Field, draft: Val, target: Val, target_oid: int, slot: Slot
     ) -> Pair:
-        carrier = self._carrier(CarrierKind.POOL, thing, draft)
+        carrier = self.carrier(CarrierKind.POOL, thing, draft)
         place = draft.where or thing.where
         there = target.where or target.expr or place
         assert place is not None and there is not None
-        other = self._carrier(CarrierKind.POOL, self.heap.things[target_oid], target)
+        other = self.carrier(CarrierKind.POOL, self.heap.things[target_oid], target)
         text = self._readable(target, slot) or self._pool_attribute(target_oid, slot, field)
         return Pair(
-            link, self._fact(Role.DRAFT, field, draft, carrier, place), self._fact(Role.TARGET, field, target, other, there),
+            link, self.fact(Role.DRAFT, field, draft, carrier, place), self.fact(Role.TARGET, field, target, other, there),
             False, text,
         )  # fmt: skip
 
@@ -521,17 +540,21 @@ class Pairing:
     ) -> Pair:  # fmt: skip
         place = (draft.origin if link is Link.BRANCH else None) or draft.where or draft.expr or thing.where
         assert place is not None
-        carrier = self._carrier(kind, thing, draft)
+        carrier = self.carrier(kind, thing, draft)
         other: Fact | None = None
         text: str | None = None
         if target is not None and source is not None:
-            there = target.where or self.heap.things[source].where or thing.where or place
-            other = self._fact(Role.TARGET, field, target, self._carrier(kind, self.heap.things[source], target), there)
+            there = target.where or target.expr or self.heap.things[source].where or thing.where or place
+            other = self.fact(Role.TARGET, field, target, self.carrier(kind, self.heap.things[source], target), there)
             owner = self._path_text(source, slot)
             text = f"{owner}.{name}" if owner else None
-        return Pair(link, self._fact(Role.DRAFT, field, draft, carrier, place), other, thing.source is not None, text)
+        return Pair(link, self.fact(Role.DRAFT, field, draft, carrier, place), other, thing.source is not None, text)
 
-    def _fact(self, role: Role, field: Field, value: Val, carrier: Carrier, place: Span) -> Fact:
+    def _anywhere(self) -> Span:
+        """The file's first line: for the rare object that no place in the source made."""
+        return Span(self.module, 1, 0, 1, 0)
+
+    def fact(self, role: Role, field: Field, value: Val, carrier: Carrier, place: Span) -> Fact:
         hops = tuple(
             Hop(span.location, message)
             for span, message in dict.fromkeys((*value.hops, *_also(value, place)))
@@ -543,14 +566,12 @@ class Pairing:
             value.expr.location if inside and value.expr is not None else None, hops,
         )  # fmt: skip
 
-    def _carrier(self, kind: CarrierKind, thing: Thing | None, value: Val) -> Carrier:
+    def carrier(self, kind: CarrierKind, thing: Thing | None, value: Val) -> Carrier:
         if thing is None:
-            place = value.where or value.expr
-            assert place is not None
+            place = value.where or value.expr or self._anywhere()
             return Carrier(kind, "KV pool", place.location)
         names = sorted(thing.names, key=lambda n: (not draft_word(n), len(n), n))
-        place = thing.where or value.where or value.expr
-        assert place is not None
+        place = thing.where or value.where or value.expr or self._anywhere()
         return Carrier(kind, names[0] if names else thing.path, place.location)
 
 

@@ -139,6 +139,7 @@ class Statements(Calls):
                 items[key.value] = value
                 state.seqs[base.core.oid] = tuple(items)
             return
+        self.name(value, str(key.value))
         self.heap.set_item(state, base.core.oid, key.value, value)
 
     def note_environment(self, frame: Frame, state: State, owner: str, name: str, value: Val) -> None:

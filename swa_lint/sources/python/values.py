@@ -213,6 +213,7 @@ class Thing:
     target: bool = False
     escaped: bool = False
     exempt: bool = False
+    result: bool = False
 
 
 @dataclass(eq=False)
