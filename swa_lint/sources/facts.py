@@ -100,7 +100,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class Insertion:
-    """Where a launch takes one more flag: `template` has `{flag}` and `{value}` and goes in at `where` (empty range)."""
+    """Where a launch takes one more flag: `template` has `{flag}` and `{value}` and goes in at `where` (empty range).
+
+    A mapping of settings takes a key instead: its template has `{key}` (``page-size``) or `{field}` (``page_size``).
+    """
 
     where: Location
     template: str
@@ -112,7 +115,8 @@ class Launch:
 
     `deployment` is equal for launches that run together (one script, one manifest, one compose project, one kustomize
     folder); `language` is "python", "shell", "yaml", "dockerfile", "json" or "toml". `open`: part of the argv cannot be
-    followed and may hold more settings.
+    followed and may hold more settings. `name` is what the launch is called where it stands (manifest, service or key
+    path); it tells several pairs of one manifest apart.
     """
 
     where: Location
@@ -122,6 +126,7 @@ class Launch:
     role: Role = Role.UNKNOWN
     insertion: Insertion | None = None
     open: bool = False
+    name: str = ""
 
     def get(self, name: str) -> Setting | None:
         """The setting that the engine obeys: the last one of that name."""
