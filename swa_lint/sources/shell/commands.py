@@ -13,7 +13,7 @@ from swa_lint.sources.facts import Setting
 from swa_lint.sources.shell.context import MAX_DEPTH, Interpreter
 from swa_lint.sources.shell.expand import assigned, fields_of, scalar_of
 from swa_lint.sources.shell.source import Joined, Part, Source
-from swa_lint.sources.shell.starts import flag_removal, started, within
+from swa_lint.sources.shell.starts import flag_removal, started, variable_setting, within
 from swa_lint.sources.shell.state import Function, State
 from swa_lint.sources.shell.words import Field, Piece, Scalar, literal_of, split_fields, value_of
 
@@ -21,7 +21,10 @@ _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
 _KILLS = frozenset({"kill", "pkill", "killall"})
 # Commands whose words are never run.
 _TEXT_ONLY = frozenset(
-    {"echo", "printf", "grep", "sed", "awk", "cat", "git", "logger", "curl", "pgrep", "trap", "log", "rm"}
+    {
+        *("echo", "printf", "grep", "sed", "awk", "cat", "git", "logger", "log", "curl", "pgrep", "trap"),
+        *("rm", "chmod", "cp", "scp", "rsync", "mv", "ls", "touch"),
+    }
 )
 _DECLARE = frozenset({"export", "declare", "typeset", "local", "readonly"})
 
@@ -284,6 +287,7 @@ def call_function(
     outer = (state.arguments, state.shifted, state.locals, state.tags)
     before = len(state.started)
     where = source.where(source.start(node), _last_word_end(node, source))
+    body = function.source.location(function.body)
     state.arguments, state.shifted, state.locals = list(arguments), 0, {}
     state.tags = (*state.tags, (f"call {where.path}:{where.line}:{where.column}", len(state.started)))
     context.depth += 1
@@ -307,7 +311,8 @@ def call_function(
         for index in range(before, len(one.started)):
             launch = one.started[index].launch
             mode = launch.get("disaggregation_mode")
-            if mode is not None and mode.value_where is not None and within(mode.value_where, where):
+            passed = mode is not None and mode.value_where is not None and within(mode.value_where, where)
+            if passed and mode is not None and not within(mode.value_where or where, body):
                 one.started[index] = replace(one.started[index], launch=replace(launch, where=where))
     return after
 
@@ -337,6 +342,9 @@ def _run_strings(
 ) -> list[State]:
     """``bash -c "..."``, ``ssh host "..."``, ``bash other.sh prefill``, here-documents fed to a shell."""
     texts = [word.text for word in words]
+    given = [setting for word in words if (setting := variable_setting(word)) is not None]
+    if given:
+        state.exported = {**state.exported, **{setting.text: setting for setting in given}}
     for index, text in enumerate(texts):
         if text.rpartition("/")[2] in _SHELLS or text.rpartition("/")[2].endswith((".sh", ".bash")):
             done = _run_shell(words[index:], source, node, state, shell)
@@ -365,10 +373,9 @@ def _run_shell(
     if at >= len(words):
         return None
     name = _relative(texts[at])
-    other = state.scripts.pop(name.removeprefix("./"), None)
+    other = state.scripts.get(name.removeprefix("./"))
     if other is not None:
-        state.scripts[name.removeprefix("./")] = other
-        state.scalars["\0ran " + name.removeprefix("./")] = ()
+        state.ran |= {name.removeprefix("./")}
     other = other or shell.context.sibling(name)
     if other is None or "sglang" not in other.text:
         return None

@@ -148,7 +148,7 @@ def _unary(operator: str, value: Value, state: State) -> Ways:
         return [(filled, state)]
     if not isinstance(value, Knob):
         return _both(state)
-    if "" in state.excluded.get(value, frozenset()):
+    if "" in state.excluded.get(value.name, frozenset()):
         return [(filled, state)]
     empty = state.fork()
     empty.learn(value, "")
@@ -187,7 +187,7 @@ def match_ways(value: Value, patterns: list[str], state: State) -> Ways:
     plain = [pattern.strip("*") for pattern in patterns]
     if not isinstance(value, Knob):
         return _both(state)
-    excluded = state.excluded.get(value, frozenset())
+    excluded = state.excluded.get(value.name, frozenset())
     if all(text in excluded for text in plain):
         return [(False, state)]
     other = state.fork()
@@ -200,7 +200,7 @@ def match_ways(value: Value, patterns: list[str], state: State) -> Ways:
 
 def settled(value: Value, state: State) -> str | None:
     """The role that is left for a variable once the other one is ruled out."""
-    left = _ROLES - state.excluded.get(value, frozenset())
+    left = _ROLES - state.excluded.get(value.name, frozenset()) if isinstance(value, Knob) else _ROLES
     return next(iter(left)) if len(left) == 1 else None
 
 

@@ -69,14 +69,14 @@ def _own_insertions(group: list[Launch]) -> list[Launch]:
 def _pointed(begun: Iterable[Started]) -> dict[int, Launch]:
     """Launches whose differing values stand in one word (a variable) point at the assignments instead."""
     items = list(begun)
-    values: dict[tuple[str, Location | None], set[object]] = defaultdict(set)
+    origins: dict[tuple[str, Location | None], set[object]] = defaultdict(set)
     for item in items:
         for setting in item.launch.settings:
-            values[setting.name, setting.value_where].add(setting.value)
+            origins[setting.name, setting.value_where].add(item.origins.get(setting.name))
     found = {}
     for item in items:
         settings = tuple(
-            _at_origin(setting, item) if len(values[setting.name, setting.value_where]) > 1 else setting
+            _at_origin(setting, item) if len(origins[setting.name, setting.value_where]) > 1 else setting
             for setting in item.launch.settings
         )
         found[id(item)] = replace(item.launch, settings=settings)

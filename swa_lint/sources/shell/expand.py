@@ -141,7 +141,9 @@ def _variable(name: str, node: tree_sitter.Node, source: Source, state: State, *
     stored = lookup(name, state, (source, source.start(node), source.end(node)))
     if stored is None:
         knob = Knob(_knob_name(name, state))
-        yield Piece(source.written(node), source, source.start(node), source.end(node), value=knob, split=not quoted)
+        told = state.known.get(knob.name)
+        text, value = (source.written(node), knob) if told is None else (told, None)
+        yield Piece(text, source, source.start(node), source.end(node), value=value, split=not quoted)
     else:
         yield from _use(stored, node, source, quoted=quoted)
 
@@ -160,7 +162,8 @@ def lookup(name: str, state: State, place: tuple[Source, int, int]) -> Scalar | 
         if index >= len(state.arguments):
             return ()
         given = state.arguments[index]
-        return tuple(replace(piece, bound=piece.bound or given.where) for piece in given.pieces)
+        bound = Origin(given.where, given.where, given.written)
+        return tuple(replace(piece, bound=piece.bound or bound) for piece in given.pieces)
     if name in ("0", "BASH_SOURCE"):
         return (Piece("./script", source, start, end),)
     if name in ("@", "*"):
@@ -250,6 +253,8 @@ def _with_default(
 ) -> Iterator[Piece]:
     """``${X:-word}``, ``${X:=word}``, ``${X:+word}``, ``${X:?message}`` and the same without the colon."""
     operator = rest.lstrip(":")[0]
+    if stored is None and _knob_name(name, state) in state.known:
+        stored = (Piece(state.known[_knob_name(name, state)], source, source.start(node), source.end(node)),)
     words = [child for child in node.named_children if source.start(child) > source.start(node) + 2 + len(name) - 1]
     empty = stored is not None and not "".join(piece.text for piece in stored)
     knob = stored[0].value if stored and len(stored) == 1 and isinstance(stored[0].value, Knob) else None

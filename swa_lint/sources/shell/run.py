@@ -307,10 +307,8 @@ def run_script(source: Source, state: State, context: Context) -> list[State]:
     after = runner.run(source.tree.root_node, source, state)
     for one in after:
         one.flow = None
-    written = [
-        (name, text) for one in after[:1] for name, text in one.scripts.items() if f"\0ran {name}" not in one.scalars
-    ]
-    for _, text in written:
+    written = [text for one in after[:1] for name, text in one.scripts.items() if name not in one.ran]
+    for text in written:
         after = [last for one in after for last in nested(text, one, runner)]
     if not any(one.started for one in after) and (_library(source) or _dispatches(source)):
         after = _library_calls(source, after[0], runner)

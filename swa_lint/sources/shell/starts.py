@@ -51,7 +51,7 @@ def started(words: Sequence[Field], place: tuple[Source, int, int], state: State
 
 def _argument(word: Field, state: State) -> Arg:
     arg = argument(word)
-    role = settled(arg.value, state) if arg.value in state.excluded else None
+    role = settled(arg.value, state)
     return arg if role is None else replace(arg, text=role, value=Const(role))
 
 
@@ -88,18 +88,26 @@ def _insertion(launch: Launch, words: Sequence[Field], place: tuple[Source, int,
     """After the last word, or after the mode where the mode comes from an array or a call that is this server's own."""
     source, start, end = place
     mode = launch.get("disaggregation_mode")
-    inside = [word for word in words if word.source is source and start <= word.start and word.end <= end]
-    if mode is not None and mode.value_where is not None:
-        own = source.where(start, end)
-        if not within(mode.value_where, own):
-            stop = next((word for word in words if word.where == mode.value_where), None)
-            if stop is None or not stop.source.one_place(stop.start, stop.end):
-                return None
-            return Insertion(stop.source.where(stop.end, stop.end), _TEMPLATE)
-    stop_at = max((word.end for word in inside), default=end)
-    if not source.one_place(start, stop_at):
+    own = source.where(start, end)
+    last: Field | None
+    if mode is None or mode.value_where is None or within(mode.value_where, own):
+        last = next((w for w in reversed(words) if w.source is source and start <= w.start and w.end <= end), None)
+        if last is not None and source.one_place(last.start, last.end):
+            return _after(source.where(last.start, end))
         return None
-    return Insertion(source.where(end, end), _TEMPLATE)
+    last = next((word for word in words if word.where == mode.value_where), None)
+    if last is None:
+        # The call passes the mode: a flag can follow only where it passes words through (``"$@"``).
+        line = (mode.value_where.path, mode.value_where.line)
+        passed = [w for w in words if (w.where.path, w.where.line) == line and not within(w.where, own)]
+        last = passed[-1] if passed else None
+    return _after(last.where) if last is not None and last.source.one_place(last.start, last.end) else None
+
+
+def _after(where: Location) -> Insertion:
+    return Insertion(
+        Location(where.path, where.end_line, where.end_column, where.end_line, where.end_column), _TEMPLATE
+    )
 
 
 def within(inner: Location, outer: Location) -> bool:

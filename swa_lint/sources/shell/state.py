@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import tree_sitter
 
-from swa_lint.geometry import Knob, Value
+from swa_lint.geometry import Knob
 from swa_lint.sources.facts import Launch, Setting
 from swa_lint.sources.shell.source import Source
 from swa_lint.sources.shell.words import Field, Origin, Piece, Scalar
@@ -39,8 +39,9 @@ class Function:
 class State:
     """Variables are scalars or arrays (elements of associative arrays are scalars named ``A[key]``).
 
-    `arguments` is None where the caller is not known; `shifted` then counts what `shift` took off. `flow` is set once
-    the run leaves its block: "exit", "return", "break" or "continue".
+    `arguments` is None where the caller is not known; `shifted` then counts what `shift` took off. `known` and
+    `excluded` are what branches told about variables that come from outside; `scripts` are files that the script writes,
+    `ran` those of them it starts. `flow` is set once the run leaves its block: "exit", "return", "break" or "continue".
     """
 
     scalars: dict[str, Scalar] = field(default_factory=dict)
@@ -53,7 +54,9 @@ class State:
     allexport: bool = False
     decisions: tuple[Tag, ...] = ()
     tags: tuple[Tag, ...] = ()
-    excluded: dict[Value, frozenset[str]] = field(default_factory=dict)
+    known: dict[str, str] = field(default_factory=dict)
+    excluded: dict[str, frozenset[str]] = field(default_factory=dict)
+    ran: frozenset[str] = frozenset()
     started: list[Started] = field(default_factory=list)
     locals: dict[str, tuple[Scalar | None, Array | None]] | None = None
     flow: str | None = None
@@ -68,6 +71,7 @@ class State:
             functions=dict(self.functions),
             scripts=dict(self.scripts),
             arguments=None if self.arguments is None else list(self.arguments),
+            known=dict(self.known),
             excluded=dict(self.excluded),
             started=list(self.started),
             locals=None if self.locals is None else dict(self.locals),
@@ -88,6 +92,7 @@ class State:
 
     def learn(self, knob: Knob, text: str) -> None:
         """Take the side of a branch on which `knob` equals `text`."""
+        self.known[knob.name] = text
         for name, pieces in self.scalars.items():
             self.scalars[name] = tuple(_known(piece, knob, text) for piece in pieces)
         for items in (*self.arrays.values(), self.arguments or []):
@@ -95,9 +100,9 @@ class State:
                 if any(piece.value == knob for piece in item.pieces):
                     items[index] = replace(item, pieces=tuple(_known(piece, knob, text) for piece in item.pieces))
 
-    def rule_out(self, value: Value, text: str) -> None:
-        """Take the side of a branch on which `value` is not `text`."""
-        self.excluded[value] = self.excluded.get(value, frozenset()) | {text}
+    def rule_out(self, knob: Knob, text: str) -> None:
+        """Take the side of a branch on which `knob` is not `text`."""
+        self.excluded[knob.name] = self.excluded.get(knob.name, frozenset()) | {text}
 
     def same_as(self, relevant: frozenset[str]) -> tuple[object, ...]:
         """A key equal for two runs whose relevant variables, servers and flow are equal."""
@@ -107,11 +112,19 @@ class State:
             repr(self.arguments),
             tuple(self.started),
             tuple(sorted((name, repr(setting)) for name, setting in self.exported.items())),
-            repr(sorted((repr(k), sorted(v)) for k, v in self.excluded.items())),
+            tuple(
+                sorted((name, *sorted(texts)) for name, texts in self.excluded.items() if self._told(name, relevant))
+            ),
+            tuple(sorted(pair for pair in self.known.items() if self._told(pair[0], relevant))),
+            self.ran,
             self.flow,
             self.shifted,
             len(self.functions),
         )
+
+    @staticmethod
+    def _told(name: str, relevant: frozenset[str]) -> bool:
+        return name.startswith("$") or name in relevant
 
 
 def _known(piece: Piece, knob: Knob, text: str) -> Piece:

@@ -25,7 +25,7 @@ class Piece:
     """Part of a word. `value` is None for literal text; else `text` is what stands in the source.
 
     `start` and `end` are offsets in `source`. `split`: blanks in `text` separate words. `many`: stands for any number
-    of words. `bound` and `via` are as in `Arg`.
+    of words. `via` is as in `Arg`, `bound` the argument of a call it came by.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Piece:
     split: bool = False
     many: bool = False
     via: tuple[Hop, ...] = ()
-    bound: Location | None = None
+    bound: Origin | None = None
     origin: Origin | None = None
 
     @property
@@ -136,17 +136,20 @@ def _blank_parts(piece: Piece) -> Iterator[Piece]:
         position = stop + 1
 
 
-def argument(word: Field, bound: Location | None = None) -> Arg:
+def argument(word: Field) -> Arg:
     """The argv word of a field."""
     via = tuple(hop for piece in word.pieces for hop in piece.via)
-    given = bound or next((piece.bound for piece in word.pieces if piece.bound), None)
+    given = next((piece.bound for piece in word.pieces if piece.bound), None)
+    inline = _inline(word)
+    if inline is not None and given is not None:
+        inline = Inline(inline.value, given.value_where, given.written)
     return Arg(
         text=word.text,
         value=value_of(word.pieces),
         where=word.where,
-        written=word.written,
-        inline=_inline(word),
-        bound=given,
+        written=word.written if given is None else given.written,
+        inline=inline,
+        bound=None if given is None else given.where,
         via=tuple(dict.fromkeys(via)),
         splice=any(piece.many for piece in word.pieces),
     )
