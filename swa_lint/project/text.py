@@ -82,7 +82,12 @@ class Lines:
         return len(self._starts)
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a position; raises ValueError when the text has no such place."""
+        """The offset of a position; raises ValueError when the text has no such place.
+
+        The line after the last one has one place, its first column: the end of the text.
+        """
+        if line == len(self._starts) + 1 and column == 1:
+            return len(self.text)
         if not 1 <= line <= len(self._starts) or column < 1:
             raise ValueError(f"no line {line}, column {column}")
         offset = self._starts[line - 1] + column - 1

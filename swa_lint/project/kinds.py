@@ -1,0 +1,103 @@
+"""The kinds of files, how they are told apart, and which source reads each: the one table of file kinds."""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import re
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import cast
+
+from swa_lint.sources.facts import FileFacts
+
+Reader = Callable[..., FileFacts]
+
+
+class Kind(str, enum.Enum):
+    """What a file is read as. `SCRIPT`: a name without extension; its first line decides."""
+
+    PYTHON = "python"
+    SHELL = "shell"
+    DOCKERFILE = "dockerfile"
+    YAML = "yaml"
+    JSON = "json"
+    TOML = "toml"
+    MODEL_CONFIG = "config.json"
+    MARKDOWN = "markdown"
+    SCRIPT = "script"
+
+
+_READERS: dict[Kind, tuple[str, str]] = {
+    Kind.PYTHON: ("swa_lint.sources.python", "read"),
+    Kind.SHELL: ("swa_lint.sources.shell", "read"),
+    Kind.DOCKERFILE: ("swa_lint.sources.dockerfile", "read"),
+    Kind.YAML: ("swa_lint.sources.yaml", "read"),
+    Kind.JSON: ("swa_lint.sources.json_launch", "read"),
+    Kind.TOML: ("swa_lint.sources.toml_launch", "read"),
+    Kind.MODEL_CONFIG: ("swa_lint.sources.hf_config", "config_facts"),
+    Kind.MARKDOWN: ("swa_lint.sources.markdown", "read"),
+}
+_SUFFIXES = {
+    ".py": Kind.PYTHON,
+    ".pyi": Kind.PYTHON,
+    ".pyw": Kind.PYTHON,
+    ".sh": Kind.SHELL,
+    ".bash": Kind.SHELL,
+    ".zsh": Kind.SHELL,
+    ".ksh": Kind.SHELL,
+    ".sbatch": Kind.SHELL,
+    ".slurm": Kind.SHELL,
+    ".dockerfile": Kind.DOCKERFILE,
+    ".yaml": Kind.YAML,
+    ".yml": Kind.YAML,
+    ".json": Kind.JSON,
+    ".toml": Kind.TOML,
+    ".md": Kind.MARKDOWN,
+    ".markdown": Kind.MARKDOWN,
+}
+_DOCKERFILE = re.compile(r"(?:dockerfile|containerfile)(?:[.-].*)?", re.IGNORECASE)
+_SHEBANG = re.compile(rb"#![^\n]*\b(?:(?P<python>python[\d.]*)|(?P<shell>ba|z|k|da|a)?sh)\b")
+# A launch that could matter names one of these, whatever its language.
+_LAUNCH_SIGNS = re.compile(
+    rb"sglang|page[_-]?size|disaggregation|speculative|sliding_window|draft|dcp[_-]size|model[_-]override",
+    re.IGNORECASE,
+)
+_CONFIG_SIGNS = re.compile(rb'"(?:architectures|model_type)"')
+
+
+def kind_of_name(name: str) -> Kind | None:
+    """The kind of a file by its name, or None when no source reads such files."""
+    if name == "config.json":
+        return Kind.MODEL_CONFIG
+    suffix = PurePath(name).suffix.lower()
+    if _DOCKERFILE.fullmatch(name) and suffix not in _SUFFIXES:
+        return Kind.DOCKERFILE
+    return _SUFFIXES.get(suffix) if suffix else Kind.SCRIPT
+
+
+def kind_of_script(data: bytes) -> Kind | None:
+    """The kind of a file without extension, by its shebang."""
+    found = _SHEBANG.match(data)
+    if found is None:
+        return None
+    return Kind.PYTHON if found.group("python") else Kind.SHELL
+
+
+def may_matter(kind: Kind, data: bytes) -> bool:
+    """Whether a file can hold a fact; decided on its bytes, before anything is decoded or parsed."""
+    if kind is Kind.PYTHON:
+        from swa_lint.sources.python import mentions_geometry
+
+        return mentions_geometry(data)
+    return (_CONFIG_SIGNS if kind is Kind.MODEL_CONFIG else _LAUNCH_SIGNS).search(data) is not None
+
+
+def read_facts(kind: Kind, path: str, text: str, root: Path) -> FileFacts:
+    """What the source of this kind says about a file; `path` is relative to `root`."""
+    module, name = _READERS[kind]
+    try:
+        reader = cast(Reader, getattr(importlib.import_module(module), name))
+    except (ModuleNotFoundError, AttributeError):
+        return FileFacts(path)
+    return reader(path, text) if kind is Kind.MODEL_CONFIG else reader(path, text, root=root)
