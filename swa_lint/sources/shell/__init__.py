@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pathlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import tree_sitter
 
-from swa_lint.geometry import Role
+from swa_lint.geometry import Location, Role
 from swa_lint.sources.facts import FileFacts, Launch, Problem, Setting
 from swa_lint.sources.positions import Positions
 from swa_lint.sources.shell.context import Context
@@ -24,12 +24,17 @@ _ASIDE = frozenset(
 )
 
 
+def mentions(text: str) -> bool:
+    """Whether a text can hold a server start at all."""
+    return _MENTIONS.search(text) is not None
+
+
 def read(path: str, text: str, *, root: pathlib.Path | None = None) -> FileFacts:
     """The facts of a shell script; files that it sources are read when `root` is given (`path` is relative to it)."""
-    if not _MENTIONS.search(text):
+    if not mentions(text):
         return FileFacts(path)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    return _facts(path, text, Positions(path, text).where, Context(path, path, "shell", root))
+    return _facts(Context(path, path, "shell", root), lambda: Source(text, Positions(path, text).where))
 
 
 def read_fragment(
@@ -44,18 +49,28 @@ def read_fragment(
     root: pathlib.Path | None = None,
 ) -> FileFacts:
     """The facts of shell text inside another file; `where` turns offsets in `text` (no ``\\r``) into ranges of the file."""
-    if not _MENTIONS.search(text):
+    if not mentions(text):
         return FileFacts(path)
-    return _facts(path, text, where, Context(path, deployment, language, root, role_hint, env))
+    return _facts(Context(path, deployment, language, root, role_hint, env), lambda: Source(text, where))
 
 
-def _facts(path: str, text: str, where: Where, context: Context) -> FileFacts:
+def read_source(
+    path: str, source: Source, *, deployment: str, language: str, root: pathlib.Path | None = None
+) -> FileFacts:
+    """The facts of a shell text that is put together from parts of a file."""
+    return _facts(Context(path, deployment, language, root), lambda: source)
+
+
+def _facts(context: Context, parse: Callable[[], Source]) -> FileFacts:
+    path = context.path
     try:
-        source = Source(text, where)
+        source = parse()
         context.relevant = frozenset(_relevant(source))
         found = launches(run_script(source, State(), context), context.deployment)
     except RecursionError:
-        return FileFacts(path, problems=(Problem(where(0, 0), "nested too deep to be read", skipped=True),))
+        return FileFacts(
+            path, problems=(Problem(Location(path, 1, 1, 1, 1), "nested too deep to be read", skipped=True),)
+        )
     return FileFacts(path, launches=found, problems=_problems(source, found), depends=tuple(context.depends))
 
 

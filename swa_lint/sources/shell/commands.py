@@ -13,7 +13,7 @@ from swa_lint.sources.facts import Setting
 from swa_lint.sources.shell.context import MAX_DEPTH, Interpreter
 from swa_lint.sources.shell.expand import assigned, fields_of, scalar_of
 from swa_lint.sources.shell.source import Joined, Part, Source
-from swa_lint.sources.shell.starts import flag_removal, started, variable_setting, within
+from swa_lint.sources.shell.starts import flag_removal, started, variable_settings, within
 from swa_lint.sources.shell.state import Function, State
 from swa_lint.sources.shell.words import Field, Piece, Scalar, literal_of, split_fields, value_of
 
@@ -342,7 +342,7 @@ def _run_strings(
 ) -> list[State]:
     """``bash -c "..."``, ``ssh host "..."``, ``bash other.sh prefill``, here-documents fed to a shell."""
     texts = [word.text for word in words]
-    given = [setting for word in words if (setting := variable_setting(word)) is not None]
+    given = variable_settings(words)
     if given:
         state.exported = {**state.exported, **{setting.text: setting for setting in given}}
     for index, text in enumerate(texts):
@@ -376,6 +376,8 @@ def _run_shell(
     other = state.scripts.get(name.removeprefix("./"))
     if other is not None:
         state.ran |= {name.removeprefix("./")}
+    if shell.context.language == "dockerfile":
+        name = name.rpartition("/")[2]  # the image's folder is not the repository's
     other = other or shell.context.sibling(name)
     if other is None or "sglang" not in other.text:
         return None

@@ -32,7 +32,7 @@ def started(words: Sequence[Field], place: tuple[Source, int, int], state: State
         last, _, stop = ranges[id(flag if value is None else value)]
         return flag_removal(source, start, stop) if last is source and stop >= end else None
 
-    given = [setting for word in words[: entry.index] if (setting := variable_setting(word)) is not None]
+    given = variable_settings(words[: entry.index])
     source, start, end = place
     launch = build_launch(
         arguments,
@@ -55,8 +55,13 @@ def _argument(word: Field, state: State) -> Arg:
     return arg if role is None else replace(arg, text=role, value=Const(role))
 
 
-def variable_setting(word: Field) -> Setting | None:
-    """The setting of ``NAME=VALUE`` before a command (``env``, ``docker run -e``), or None."""
+def variable_settings(words: Sequence[Field]) -> list[Setting]:
+    """The settings of ``NAME=VALUE`` words before a command (``env``, ``docker run -e``)."""
+    pairs = zip((None, *words), words, strict=False)
+    return [setting for before, word in pairs if (setting := _variable_setting(before, word)) is not None]
+
+
+def _variable_setting(before: Field | None, word: Field) -> Setting | None:
     match = re.match(r"(?:--env=|-e)?(\w+)=", word.text)
     name = field_of_variable(match[1]) if match else None
     if match is None or name is None or not word.pieces or not word.pieces[0].exact:
@@ -70,7 +75,8 @@ def variable_setting(word: Field) -> Setting | None:
     quote = word.written[:1] in ("'", '"')
     value_where = word.source.where(start, word.end - quote)
     text = word.source.text[start : word.end - quote]
-    removal = flag_removal(word.source, word.start, word.end)
+    option = before is not None and before.text in ("-e", "--env") and before.source is word.source
+    removal = flag_removal(word.source, before.start if before is not None and option else word.start, word.end)
     return Setting(name, value_of(rest), word.where, text, value_where, removal)
 
 
