@@ -95,9 +95,13 @@ class _Work:
 
     def _lend(self, launches: Sequence[tuple[str, Launch]], key: str) -> None:
         """Put launches of a base beside those of an overlay; the first overlay of an incomplete base takes them over."""
+        lent: set[Launch] = set()
         for path, launch in launches:
+            copy = dataclasses.replace(launch, deployment=key)
             if path in self._grouped:
-                self._launches[path].append(dataclasses.replace(launch, deployment=key))
+                if copy not in lent:
+                    self._launches[path].append(copy)
+                lent.add(copy)
             else:
                 self._join([path], key)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from swa_lint.sources.argv import Names, Removals, Variable, Word, insertion, wo
 from swa_lint.sources.engines import engine_of_mapping, engine_of_text
 from swa_lint.sources.facts import FileFacts, Launch, Problem, Setting
 from swa_lint.sources.launch import Arg, build_launch
-from swa_lint.sources.roles import role_of_name, role_of_names
+from swa_lint.sources.roles import is_role_key, role_of_name, role_of_names
 from swa_lint.sources.tree import Items, Mapping, Node, Scalar, Source
 from swa_lint.sources.weave import Script
 
@@ -28,6 +29,7 @@ _SHELL_OPTION = re.compile(r"-[a-z]*c[a-z]*")
 _BARE_FLAG_LINE = re.compile(r"(?<!\\)\n\s*--?[a-z]")
 _SCRIPT_KEY = re.compile(r"\.(?:sh|bash)$|^(?:run|source|.*script)$", re.IGNORECASE)
 _MAX_NODES = 50_000
+_PD = frozenset({Role.PREFILL, Role.DECODE})
 
 
 @dataclass(frozen=True)
@@ -304,13 +306,26 @@ def engine_settings(variables: Iterable[Variable]) -> list[Setting]:
 
 
 def _with_roles(launches: Sequence[Launch], hints: dict[int, Role]) -> list[Launch]:
-    """Roles by name for launches without a mode, where a launch of the other role is there too."""
-    roles = [
-        hints.get(index, Role.UNKNOWN)
-        if launch.role is Role.UNKNOWN and launch.get("disaggregation_mode") is None
-        else launch.role
-        for index, launch in enumerate(launches)
-    ]
-    if not {Role.PREFILL, Role.DECODE} <= set(roles):
-        return list(launches)
-    return [dataclasses.replace(launch, role=role) for launch, role in zip(launches, roles, strict=True)]
+    """Roles by name for launches without a mode, where no launch has that role by its mode and the other role is there.
+
+    Where no launch of a deployment has a mode at all, names must be those of the roles and nothing else.
+    """
+    given: dict[str, set[Role]] = defaultdict(set)
+    hinted: dict[str, set[Role]] = defaultdict(set)
+    for index, launch in enumerate(launches):
+        given[launch.deployment].add(launch.role)
+        if _takes_hint(launch):
+            hinted[launch.deployment].add(hints.get(index, Role.UNKNOWN))
+    found = []
+    for index, launch in enumerate(launches):
+        modes, names = given[launch.deployment] & _PD, hinted[launch.deployment]
+        hint = hints.get(index, Role.UNKNOWN)
+        sure = bool(modes) or any(is_role_key(part) for part in launch.name.split("/"))
+        if _takes_hint(launch) and hint in _PD - modes and modes | names >= _PD and sure:
+            launch = dataclasses.replace(launch, role=hint)
+        found.append(launch)
+    return found
+
+
+def _takes_hint(launch: Launch) -> bool:
+    return launch.role is Role.UNKNOWN and launch.get("disaggregation_mode") is None

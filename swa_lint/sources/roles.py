@@ -22,6 +22,12 @@ def role_of_names(names: Iterable[str]) -> Role:
     return next((role for role in map(role_of_name, names) if role is not Role.UNKNOWN), Role.UNKNOWN)
 
 
+def is_role_key(name: str) -> bool:
+    """Whether a key is a role and nothing else (``prefill``, ``decodeWorker``, ``sglang_decode``)."""
+    rest = without_role(name).replace("*", "").replace("sglang", "")
+    return role_of_name(name) is not Role.UNKNOWN and not rest.strip("-_ ")
+
+
 def without_role(name: str) -> str:
     """`name` with its role words taken out: equal for the prefill and the decode of one deployment."""
     return _WORD.sub(lambda found: "*" if _ROLE.fullmatch(found[0]) else found[0], name).lower()

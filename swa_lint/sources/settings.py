@@ -89,7 +89,7 @@ def _insertion(node: Mapping) -> Insertion | None:
     key, value = own[-1]
     style = "{key}" if sum("-" in k.value for k, _ in own) >= sum("_" in k.value for k, _ in own) else "{field}"
     quote = key.style if key.style in ("'", '"') else ""
-    entry = f"{quote}{style}{quote}: {{value}}"
+    entry = f"{quote}{style}{quote}{source.assign}{{value}}"
     lead = source.text[source.line_start(key.start) : key.start]
     if node.flow:
         between = ", " if lead.strip() else f",\n{lead}"

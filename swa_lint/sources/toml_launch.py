@@ -34,7 +34,7 @@ def read(path: str, text: str, *, root: pathlib.Path | None = None) -> FileFacts
     """The launches of a TOML file; empty at once for one that names neither SGLang nor its own flags."""
     if not _SIGNS.search(text):
         return FileFacts(path)
-    source = Source(path, text)
+    source = Source(path, text, assign=" = ")
     if len(text) > _MAX_CHARACTERS:
         where = source.location(0, 0)
         message = f"skipped: more than {_MAX_CHARACTERS // 1000} kB of TOML"

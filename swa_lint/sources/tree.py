@@ -17,9 +17,13 @@ _NEWLINE = re.compile(r"\r?\n")
 class Source:
     """A text with its path; turns offsets into locations."""
 
-    def __init__(self, path: str, text: str, parsed: str | None = None) -> None:
-        """`parsed` is what the parser saw: as long as `text`, template expressions covered up."""
+    def __init__(self, path: str, text: str, parsed: str | None = None, assign: str = ": ") -> None:
+        """`parsed` is what the parser saw: as long as `text`, template expressions covered up.
+
+        `assign` is what stands between a key and its value.
+        """
         self.path = path
+        self.assign = assign
         self.text = text
         self.parsed = text if parsed is None else parsed
 
