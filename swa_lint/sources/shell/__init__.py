@@ -17,7 +17,8 @@ from swa_lint.sources.shell.run import run_script
 from swa_lint.sources.shell.source import Source, Where
 from swa_lint.sources.shell.state import State
 
-_MENTIONS = re.compile(r"sglang|--page[-_]size|disaggregation[-_]mode|draft[-_]page[-_]size", re.IGNORECASE)
+# One of these is in every text that can start a server; plain searches, since most files have none.
+_MENTIONS = ("sglang", "page-size", "page_size", "disaggregation-mode", "disaggregation_mode")
 # Commands whose variables decide nothing.
 _ASIDE = frozenset(
     {"echo", "printf", "mkdir", "rm", "cd", "sleep", "curl", "cat", "tail", "log", "kill", "wait", "trap"}
@@ -26,7 +27,8 @@ _ASIDE = frozenset(
 
 def mentions(text: str) -> bool:
     """Whether a text can hold a server start at all."""
-    return _MENTIONS.search(text) is not None
+    lowered = text.lower()
+    return any(word in lowered for word in _MENTIONS)
 
 
 def read(path: str, text: str, *, root: pathlib.Path | None = None) -> FileFacts:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 import tree_sitter
 
 from swa_lint.geometry import Const, Knob, Unknown
-from swa_lint.sources.shell.commands import assign, call_function, command, declare, export_name, nested
+from swa_lint.sources.shell.assignments import assign, declare, export_name
+from swa_lint.sources.shell.commands import call_function, command, nested
 from swa_lint.sources.shell.conditions import match_ways, pattern_text, ways
 from swa_lint.sources.shell.context import MAX_ROUNDS, MAX_STATES, MAX_STEPS, Context
 from swa_lint.sources.shell.expand import fields_of, scalar_of
