@@ -10,10 +10,9 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from swa_lint.geometry import Location
 from swa_lint.sources.engines import engine_of_text
 from swa_lint.sources.facts import FileFacts, Problem
-from swa_lint.sources.manifest import Context, Manifest
+from swa_lint.sources.manifest import Context, Manifest, relevant
 from swa_lint.sources.tree import Items, Mapping, Node, Scalar, Source
 
-_SIGNS = re.compile(r"sglang|disaggregation[-_]mode|speculative[-_](?:algo|draft)|draft\w*page[-_]size", re.IGNORECASE)
 _BLANK = re.compile(r"[ \t\r\n]*")
 _LITERAL = re.compile(r"[-+\w.]+")
 _MAX_CHARACTERS = 4_000_000
@@ -31,7 +30,7 @@ def read(path: str, text: str, *, root: pathlib.Path | None = None) -> FileFacts
 
     JSON with comments or other extensions, and what is too large or too deep, is skipped with a note.
     """
-    if not _SIGNS.search(text):
+    if not relevant(text):
         return FileFacts(path)
     source = Source(path, text)
     if len(text) > _MAX_CHARACTERS:

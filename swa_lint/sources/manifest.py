@@ -22,14 +22,23 @@ from swa_lint.sources.weave import Script
 
 COMMAND_KEYS = ("entrypoint", "command", "cmd")
 _ARGS_KEY = re.compile(r"(?:.*(?:[_-]|[a-z](?=A)))?(?:args|Args|arguments|flags)", re.IGNORECASE)
-_SHARED_KEY = re.compile(r"(?:common|shared|base|defaults?|global|all)(?![a-z])", re.IGNORECASE)
+_SHARED_KEY = re.compile(r"(?:[Cc]ommon|[Ss]hared|[Bb]ase|[Dd]efaults?|[Gg]lobal|[Aa]ll)(?![a-z])")
+# Plain words first: a search for them is many times faster than the expression.
+_WORDS = ("sglang", "disaggregation", "speculative", "draft")
+_SIGNS = re.compile(r"sglang|disaggregation[-_]mode|speculative[-_](?:algo|draft)|draft\w*page[-_]size")
 _SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|k|a)?sh")
 _SHELL_OPTION = re.compile(r"-[a-z]*c[a-z]*")
 # Flags on lines of their own without a backslash are words of one command, not commands.
 _BARE_FLAG_LINE = re.compile(r"(?<!\\)\n\s*--?[a-z]")
 _SCRIPT_KEY = re.compile(r"\.(?:sh|bash)$|^(?:run|source|.*script)$", re.IGNORECASE)
-_MAX_NODES = 50_000
+_MAX_NODES = 30_000
 _PD = frozenset({Role.PREFILL, Role.DECODE})
+
+
+def relevant(text: str) -> bool:
+    """Whether a text names SGLang or flags of its own; nothing else is worth parsing."""
+    lower = text.lower()
+    return any(word in lower for word in _WORDS) and _SIGNS.search(lower) is not None
 
 
 @dataclass(frozen=True)
@@ -109,8 +118,11 @@ class Manifest:
                 self.problems.append(Problem(where, "skipped: too many nodes or aliases", skipped=True))
                 return
             if isinstance(node, Items):
-                children = [(item, context.inside(_name_of(item, index))) for index, item in enumerate(node.items)]
-                stack += [child for child in reversed(children) if not isinstance(child[0], Scalar)]
+                stack += [
+                    (item, context.inside(_name_of(item, index)))
+                    for index, item in reversed(list(enumerate(node.items)))
+                    if not isinstance(item, Scalar)
+                ]
             elif isinstance(node, Mapping):
                 stack += reversed(self._mapping(node, context))
 
@@ -119,33 +131,38 @@ class Manifest:
         context = dataclasses.replace(context, engine=engine_of_mapping(node) or context.engine)
         variables = (*context.variables, *variables_of(node.get("env", "environment")))
         context = dataclasses.replace(context, variables=variables)
-        taken = self._program(node, context)
-        if not taken:
-            launch = settings.launch_of_mapping(node, context.engine, self.names, context.shared_settings)
+        shared = _shared_keys(node)
+        taken = self._program(node, context, shared)
+        if not taken and not shared:
+            launch = settings.launch_of_mapping(node, context.path, context.engine, self.names, context.shared_settings)
             if launch is not None:
                 self.add(launch, context)
-        below = self._shared(node, context)
+        below = self._shared(node, context, shared)
         children: list[tuple[Node, Context]] = []
         for key, value in node.entries:
             if isinstance(value, Scalar) and key.value not in taken and _is_script(key.value, value):
                 inner = context.inside(key.value)
                 self.script([value], Program([value], value.where, inner, self.names, context.variables))
-            if isinstance(value, Scalar) or key.value in taken or key.value in ("env", "environment"):
+            if (
+                isinstance(value, Scalar)
+                or key.value in taken
+                or key.value in shared
+                or key.value in ("env", "environment")
+            ):
                 continue
             inner = below if role_of_name(key.value) is not Role.UNKNOWN else context
             engine = engine_of_text(key.value) or inner.engine
             children.append((value, dataclasses.replace(inner, engine=engine).inside(key.value)))
         return children
 
-    def _shared(self, node: Mapping, context: Context) -> Context:
+    def _shared(self, node: Mapping, context: Context, shared: frozenset[str]) -> Context:
         """The context of per-role children: what their siblings `common`, `shared`, ... give to all of them."""
-        roles = {role_of_name(key.value) for key, _ in node.entries} - {Role.UNKNOWN}
-        if not roles:
+        if not shared:
             return context
         found = [*context.shared_settings, *settings.direct_settings(node, self.names)]
         words = list(context.shared_words)
         for key, value in node.entries:
-            if not _SHARED_KEY.match(key.value) or role_of_name(key.value) is not Role.UNKNOWN:
+            if key.value not in shared:
                 continue
             if isinstance(value, Mapping):
                 found += settings.direct_settings(value, self.names)
@@ -154,21 +171,20 @@ class Manifest:
                 words.append(value)
         return dataclasses.replace(context, shared_settings=tuple(found), shared_words=tuple(words))
 
-    def _program(self, node: Mapping, context: Context) -> frozenset[str]:
+    def _program(self, node: Mapping, context: Context, shared: frozenset[str]) -> frozenset[str]:
         """Read `node` as a container; the keys that were read, none when it is not one."""
         commands = [(key, node.get(key)) for key in COMMAND_KEYS]
-        arguments = [(key.value, value) for key, value in node.entries if _ARGS_KEY.fullmatch(key.value)]
+        arguments = [(k.value, v) for k, v in node.entries if _ARGS_KEY.fullmatch(k.value) and k.value not in shared]
         found = [(key, value) for key, value in (*commands, *arguments) if isinstance(value, (Items, Scalar))]
         parts = [value for _, value in found if value is not None]
         if not parts or not any(isinstance(part, Items) or part.value.strip() for part in parts):
             return frozenset()
         names = Names({variable.name: variable for variable in context.variables}, self.names.template)
         own = [part for part in parts if node.start <= part.start <= part.end <= node.end] or parts
-        shared = list(context.shared_words)
         where = _range(node, own)
         path = context.inside(node.text("name"))
         before = len(self.launches)
-        self.program(Program([*shared, *parts], where, path, names, context.variables))
+        self.program(Program([*context.shared_words, *parts], where, path, names, context.variables))
         return frozenset(key for key, _ in found) if len(self.launches) > before else frozenset()
 
     def program(self, program: Program) -> None:
@@ -214,6 +230,17 @@ class Manifest:
         environment = tuple(engine_settings(program.environment))
         for launch in read.launches:
             self.add(dataclasses.replace(launch, settings=(*environment, *launch.settings)), program.context)
+
+
+def _shared_keys(node: Mapping) -> frozenset[str]:
+    """The keys of a mapping that hold for all of its per-role children; itself where it has such children only.
+
+    A mapping with per-role children is no server of its own: its settings are theirs.
+    """
+    roles = [key.value for key, value in node.entries if is_role_key(key.value) and not isinstance(value, Scalar)]
+    if not roles:
+        return frozenset()
+    return frozenset({key.value for key, _ in node.entries if _SHARED_KEY.match(key.value)} | {"<<"})
 
 
 def _is_script(key: str, value: Scalar) -> bool:

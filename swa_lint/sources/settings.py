@@ -10,6 +10,7 @@ from swa_lint.sglang.flags import field_of_key, server_entry
 from swa_lint.sources.argv import Names, item_removal, line_removal
 from swa_lint.sources.facts import Insertion, Launch, Setting
 from swa_lint.sources.launch import launch_role
+from swa_lint.sources.roles import is_role_key
 from swa_lint.sources.tree import Items, Mapping, Node, Scalar
 
 # Keys that other programs use too: they never make a mapping a launch.
@@ -21,14 +22,18 @@ def evident(node: Mapping) -> bool:
     return server_entry([f"--{key.value}" for key, value in node.entries if isinstance(value, Scalar)]) is not None
 
 
-def launch_of_mapping(node: Mapping, engine: str, names: Names, shared: Sequence[Setting] = ()) -> Launch | None:
+def launch_of_mapping(
+    node: Mapping, path: Sequence[str], engine: str, names: Names, shared: Sequence[Setting] = ()
+) -> Launch | None:
     """The launch that a mapping of settings makes, or None when it is no such mapping or not evidently SGLang's.
 
-    Evident are the engine named around it, or keys that only SGLang has. `shared` are settings that it inherits from
-    its siblings.
+    Evident are the engine named around it, or keys that only SGLang has. `path` are the keys that lead to it, `shared`
+    the settings that it inherits from its siblings. Settings that any program can have count right under a role's key.
     """
     own = direct_settings(node, names)
-    if engine == "other" or not {setting.name for setting in own} - _COMMON:
+    telling = {setting.name for setting in own} - _COMMON
+    under_role = bool(own and path) and is_role_key(path[-1])
+    if engine == "other" or not (telling or under_role):
         return None
     if engine != "sglang" and not evident(node):
         return None

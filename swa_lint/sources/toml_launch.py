@@ -8,7 +8,7 @@ import sys
 
 from swa_lint.sources.engines import engine_of_text
 from swa_lint.sources.facts import FileFacts, Problem
-from swa_lint.sources.manifest import Context, Manifest
+from swa_lint.sources.manifest import Context, Manifest, relevant
 from swa_lint.sources.tree import Items, Mapping, Node, Scalar, Source
 
 if sys.version_info >= (3, 11):
@@ -16,7 +16,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-_SIGNS = re.compile(r"sglang|disaggregation[-_]mode|speculative[-_](?:algo|draft)|draft\w*page[-_]size", re.IGNORECASE)
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
 _KEY = re.compile(r"[A-Za-z0-9_-]+|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
@@ -32,7 +31,7 @@ class _Malformed(Exception):
 
 def read(path: str, text: str, *, root: pathlib.Path | None = None) -> FileFacts:
     """The launches of a TOML file; empty at once for one that names neither SGLang nor its own flags."""
-    if not _SIGNS.search(text):
+    if not relevant(text):
         return FileFacts(path)
     source = Source(path, text, assign=" = ")
     if len(text) > _MAX_CHARACTERS:

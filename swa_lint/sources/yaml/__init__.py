@@ -5,26 +5,24 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import posixpath
-import re
 
 from swa_lint.sources.argv import Names, Variable
 from swa_lint.sources.engines import engine_of_text
 from swa_lint.sources.facts import FileFacts, Setting
-from swa_lint.sources.manifest import Context, Manifest, variables_of
+from swa_lint.sources.manifest import Context, Manifest, relevant, variables_of
 from swa_lint.sources.settings import direct_settings
 from swa_lint.sources.tree import Items, Mapping, Node, Source
 from swa_lint.sources.yaml.compose import is_compose, read_beside, read_services
 from swa_lint.sources.yaml.reader import Unreadable, parse, problem, split
 from swa_lint.sources.yaml.templates import cover, is_template
 
-_SIGNS = re.compile(r"sglang|disaggregation[-_]mode|speculative[-_](?:algo|draft)|draft\w*page[-_]size", re.IGNORECASE)
 # Pure Python parses about 200 KB of YAML a second; a launch file is far smaller than this.
 _MAX_CHARACTERS = 1_000_000
 
 
 def read(path: str, text: str, *, root: pathlib.Path | None = None) -> FileFacts:
     """The launches of a YAML file; empty at once for one that names neither SGLang nor its own flags."""
-    if not _SIGNS.search(text):
+    if not relevant(text):
         return FileFacts(path)
     source = Source(path, text)
     if len(text) > _MAX_CHARACTERS:
@@ -60,7 +58,7 @@ def _documents(manifest: Manifest, *, skip: bool) -> list[Node]:
     """The file's documents that can matter; one that does not parse becomes a problem (`skip`: only a note)."""
     found: list[Node] = []
     for offset, chunk in split(manifest.source.parsed):
-        if not _SIGNS.search(chunk) and "ConfigMap" not in chunk:
+        if not relevant(chunk) and "ConfigMap" not in chunk:
             continue
         try:
             node = parse(manifest.source, offset, chunk)
