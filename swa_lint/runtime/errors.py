@@ -27,8 +27,8 @@ _ADVICE: dict[str, tuple[str, str]] = {
         "build both pools from one --max-running-requests and one request pool",
     ),
     "mode": (
-        "the unified-KV switch read at two different moments, or a pool built by other code than the target's",
-        "use one setting of the unified-KV switch in the whole process",
+        "the unified-KV switch (SGLANG_HACK_FLASHMLA_BACKEND) changed between the two, or a pool built by other code",
+        "set SGLANG_HACK_FLASHMLA_BACKEND once, before the server starts",
     ),
     LAYERS: (
         "a draft model with compressed-attention layers: it is not a NextN/MTP draft of this target",

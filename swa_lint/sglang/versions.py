@@ -81,6 +81,7 @@ def refusal(known: Behaviour, target: Geometry, draft: Geometry, fields: Collect
         return "DSV4 target and draft pools must use the same unified-KV mode"
     if MAPPING in fields:
         return "DSV4 target and draft pools must share the SWA index mapping"
+    compared: tuple[str, ...]
     if target.mode is SwaMode.UNIFIED:
         what, compared = "SWA ring geometry", ("sliding_window", "ring", "ring_pages")
     elif known.has_ring:
