@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from swa_lint.geometry import Location
+from swa_lint.geometry import Location, Role
 from swa_lint.sglang.flags import field_of_key, server_entry
 from swa_lint.sources.argv import Names, item_removal, line_removal
 from swa_lint.sources.facts import Insertion, Launch, Setting
 from swa_lint.sources.launch import launch_role
-from swa_lint.sources.roles import is_role_key
+from swa_lint.sources.roles import is_role_key, role_of_names
 from swa_lint.sources.tree import Items, Mapping, Node, Scalar
 
 # Keys that other programs use too: they never make a mapping a launch.
@@ -28,14 +28,17 @@ def launch_of_mapping(
     """The launch that a mapping of settings makes, or None when it is no such mapping or not evidently SGLang's.
 
     Evident are the engine named around it, or keys that only SGLang has. `path` are the keys that lead to it, `shared`
-    the settings that it inherits from its siblings. Settings that any program can have count right under a role's key.
+    the settings that it inherits from its siblings. Settings that any program can have count right under a role's key;
+    away from such keys one setting alone proves nothing.
     """
     own = direct_settings(node, names)
-    telling = {setting.name for setting in own} - _COMMON
+    fields = {setting.name for setting in own}
+    telling = fields - _COMMON
     under_role = bool(own and path) and is_role_key(path[-1])
     if engine == "other" or not (telling or under_role):
         return None
-    if engine != "sglang" and not evident(node):
+    in_role = role_of_names(path) is not Role.UNKNOWN
+    if not evident(node) and (engine != "sglang" or not (in_role or len(fields) > 1)):
         return None
     found = (*shared, *own)
     return Launch(

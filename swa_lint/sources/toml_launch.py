@@ -50,7 +50,7 @@ def read(path: str, text: str, *, root: pathlib.Path | None = None) -> FileFacts
 
 
 def _problem(source: Source, message: str) -> Problem:
-    offset = 0
+    offset = len(source.text) if "end of document" in message else 0
     if found := _PLACE.search(message):
         for _ in range(int(found[1]) - 1):
             offset = source.next_line(offset)

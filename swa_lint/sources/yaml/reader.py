@@ -16,6 +16,8 @@ _DOCUMENT = re.compile(r"^(?:---|\.\.\.)(?=\s|$)", re.MULTILINE)
 # Between `---`, its document's properties and a node's own text: anchors and tags.
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+")
 _MAX_DEPTH = 200
+# The scanner's time grows with the square of the depth of open brackets.
+_DEEP = re.compile(r"(?:[\[{]\s*){200}")
 
 
 class Unreadable(Exception):
@@ -34,6 +36,8 @@ def split(text: str) -> list[tuple[int, str]]:
 
 def parse(source: Source, offset: int, chunk: str) -> Node | None:
     """The tree of one document that stands at `offset` of `source`; None for an empty one. Raises Unreadable."""
+    if found := _DEEP.search(chunk):
+        raise Unreadable("nested too deeply", offset + found.start())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
