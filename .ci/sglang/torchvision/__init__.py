@@ -25,7 +25,7 @@ class _Named(type):
 
 
 class _Module(types.ModuleType):
-    __path__: list[str] = []
+    __path__: list[str]
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
@@ -42,7 +42,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        return _Module(spec.name)
+        module = _Module(spec.name)
+        module.__path__ = []
+        return module
 
     def exec_module(self, module: types.ModuleType) -> None:
         pass

@@ -144,7 +144,7 @@ def test_a_draft_pool_is_refused_when_it_is_made(told):
 
 
 def test_without_disaggregation_it_is_one_warning(told):
-    target, draft, allocator = real_pair(sliding_window=64)
+    _target, draft, allocator = real_pair(sliding_window=64)
     for _ in range(2):
         runner = allocate(draft, allocator, is_draft=True)
     assert runner.token_to_kv_pool is draft
@@ -166,7 +166,7 @@ def test_pages_scaled_by_dcp_are_sglangs_own_doing_until_they_are_sent(told):
 
 
 def test_the_second_of_several_draft_runners_is_not_sent(told):
-    target, draft, allocator = real_pair(sliding_window=64)
+    _target, draft, allocator = real_pair(sliding_window=64)
     allocate(draft, allocator, is_draft=True, mode="decode", index=1)
     assert any("do not share" in text for text in told())
     with pytest.raises(SwaGeometryError):
@@ -207,7 +207,7 @@ def test_no_draft_is_registered_as_ever():
 
 
 def test_a_fault_of_the_guard_stops_nothing(told):
-    target, draft, _ = real_pair(sliding_window=64)
+    _target, draft, _ = real_pair(sliding_window=64)
 
     class Broken:
         def get_kvcache(self):

@@ -22,7 +22,7 @@ def test_a_process_without_a_scheduler_is_left_alone():
 
 def test_a_scheduler_process_is_hooked_wherever_the_function_was_imported():
     import sglang
-    import sglang.srt.managers.scheduler  # noqa: F401
+    import sglang.srt.managers.scheduler
 
     plugins._plugins_loaded = False
     plugins.load_plugins()

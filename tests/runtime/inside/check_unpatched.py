@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from sglang.srt.disaggregation import prefill, utils
 from sglang.srt.model_executor.model_runner import ModelRunner
 from sglang.srt.plugins import load_plugins

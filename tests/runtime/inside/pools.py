@@ -15,40 +15,40 @@ from sglang.srt.model_executor.model_runner import ModelRunner
 from sglang.srt.runtime_context import get_context
 
 HAS_RING = hasattr(DeepSeekV4TokenToKVPool, "swa_req_ring_size")  # 0.5.23 compares rings of paged pools too
-_SIZES = dict(
-    max_num_reqs=2,
-    swa_size=512,
-    page_size=256,
-    swa_page_size=256,
-    sliding_window=128,
-    dtype=torch.float8_e4m3fn,
-    c4_state_dtype=torch.float32,
-    c128_state_dtype=torch.float32,
-    qk_nope_head_dim=448,
-    qk_rope_head_dim=64,
-    indexer_head_dim=128,
-    device="cpu",
-    enable_memory_saver=False,
-    start_layer=0,
-)
-_TARGET = dict(
-    layer_num=3,
-    end_layer=3,
-    compression_ratios=[0, 4, 128],
-    c4_size=256,
-    c128_size=8,
-    c4_state_pool_size=16,
-    c128_state_pool_size=16,
-)
-_DRAFT = dict(
-    layer_num=1,
-    end_layer=1,
-    compression_ratios=[0],
-    c4_size=0,
-    c128_size=0,
-    c4_state_pool_size=0,
-    c128_state_pool_size=0,
-)
+_SIZES = {
+    "max_num_reqs": 2,
+    "swa_size": 512,
+    "page_size": 256,
+    "swa_page_size": 256,
+    "sliding_window": 128,
+    "dtype": torch.float8_e4m3fn,
+    "c4_state_dtype": torch.float32,
+    "c128_state_dtype": torch.float32,
+    "qk_nope_head_dim": 448,
+    "qk_rope_head_dim": 64,
+    "indexer_head_dim": 128,
+    "device": "cpu",
+    "enable_memory_saver": False,
+    "start_layer": 0,
+}
+_TARGET = {
+    "layer_num": 3,
+    "end_layer": 3,
+    "compression_ratios": [0, 4, 128],
+    "c4_size": 256,
+    "c128_size": 8,
+    "c4_state_pool_size": 16,
+    "c128_state_pool_size": 16,
+}
+_DRAFT = {
+    "layer_num": 1,
+    "end_layer": 1,
+    "compression_ratios": [0],
+    "c4_size": 0,
+    "c128_size": 0,
+    "c4_state_pool_size": 0,
+    "c128_state_pool_size": 0,
+}
 
 
 def publish(**fields):
@@ -79,10 +79,10 @@ def configured_pool(*, is_draft, window, dcp_size=1):
     """A pool as SGLang's configurator makes it from the model's own config and the published args."""
     configurator = object.__new__(KVCacheConfigurator)
     layers = 1 if is_draft else 3
-    own = dict(
-        is_draft_worker=is_draft,
-        server_args=SimpleNamespace(dcp_size=dcp_size, max_speculative_num_draft_tokens=None),
-        model_config=SimpleNamespace(
+    own = {
+        "is_draft_worker": is_draft,
+        "server_args": SimpleNamespace(dcp_size=dcp_size, max_speculative_num_draft_tokens=None),
+        "model_config": SimpleNamespace(
             window_size=window,
             compress_ratios=[0, 4, 128],
             qk_nope_head_dim=448,
@@ -90,25 +90,25 @@ def configured_pool(*, is_draft, window, dcp_size=1):
             index_head_dim=128,
             hf_config=SimpleNamespace(kv_source_layer_ids=[]),
         ),
-        layer_info=SimpleNamespace(num_effective_layers=layers, start_layer=0, end_layer=layers),
-        kv_cache_dtype=torch.float8_e4m3fn,
-        device="cpu",
-        spec_algorithm=SimpleNamespace(is_dspark=lambda: False, is_eagle=lambda: True),
-    )
+        "layer_info": SimpleNamespace(num_effective_layers=layers, start_layer=0, end_layer=layers),
+        "kv_cache_dtype": torch.float8_e4m3fn,
+        "device": "cpu",
+        "spec_algorithm": SimpleNamespace(is_dspark=lambda: False, is_eagle=lambda: True),
+    }
     for name, value in own.items():
         setattr(configurator, name, value)
-    sizes = dict(
-        max_running_requests=2,
-        full_max_total_num_tokens=1024,
-        swa_max_total_num_tokens=512,
-        c4_max_total_num_tokens=0 if is_draft else 256,
-        c128_max_total_num_tokens=0 if is_draft else 8,
-        c4_state_pool_size=0 if is_draft else 16,
-        c128_state_pool_size=0 if is_draft else 16,
-        c4_state_dtype=torch.float32,
-        c128_state_dtype=torch.float32,
-        req_to_token_pool=SimpleNamespace(req_to_token=torch.zeros(3, 8)),
-    )
+    sizes = {
+        "max_running_requests": 2,
+        "full_max_total_num_tokens": 1024,
+        "swa_max_total_num_tokens": 512,
+        "c4_max_total_num_tokens": 0 if is_draft else 256,
+        "c128_max_total_num_tokens": 0 if is_draft else 8,
+        "c4_state_pool_size": 0 if is_draft else 16,
+        "c128_state_pool_size": 0 if is_draft else 16,
+        "c4_state_dtype": torch.float32,
+        "c128_state_dtype": torch.float32,
+        "req_to_token_pool": SimpleNamespace(req_to_token=torch.zeros(3, 8)),
+    }
     names = inspect.signature(configurator._build_dsv4_kv_pool).parameters
     return configurator._build_dsv4_kv_pool(**{name: value for name, value in sizes.items() if name in names})
 
@@ -142,7 +142,12 @@ def double(page_size, sliding_window, **changes):
 
 def ring(window, size, pages):
     """The attributes of a pool in unified-KV mode."""
-    return dict(_unified_kv=True, unified_swa_window=window, unified_swa_ring_size=size, unified_swa_pages=pages)
+    return {
+        "_unified_kv": True,
+        "unified_swa_window": window,
+        "unified_swa_ring_size": size,
+        "unified_swa_pages": pages,
+    }
 
 
 def register(target, draft, *, guarded=True):
