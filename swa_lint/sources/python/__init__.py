@@ -5,13 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from swa_lint.geometry import Location
 from swa_lint.sources.facts import FileFacts, Problem
 
+if TYPE_CHECKING:
+    from swa_lint.sources.python.modules import Library, Module
+
 _GEOMETRY = re.compile(
     rb"page[_-]size|KVPool|sliding_window|window_size|json_model_override_args|is_draft_worker|is_draft_model|disaggregation"
 )
+
+_libraries: dict[Path | None, Library] = {}
 
 
 def mentions_geometry(data: bytes) -> bool:
@@ -25,21 +31,26 @@ def read(path: str, text: str, *, root: Path | None = None) -> FileFacts:
     A file that does not parse gives one Problem at the line of the error.
     """
     try:
-        tree = ast.parse(text)
+        module, library = open_module(path, text, root)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return FileFacts(path, problems=(_problem(path, error),))
     # The engine is imported late: an editor's flake8 loads it only for files that need it.
     from swa_lint.sources.python.analysis import analyse
-    from swa_lint.sources.python.modules import Library, Module
 
-    file = (root / path) if root is not None else None
-    library = Library(root)
-    module = Module(path, path.removesuffix(".py").replace("/", "."), text, tree, file)
-    if file is not None:
-        library.modules[str(file)] = module
     pairs, launches = analyse(module, library)
     depends = tuple(sorted(f.relative_to(root).as_posix() for f in library.read_files)) if root is not None else ()
     return FileFacts(path, pairs=pairs, launches=launches, depends=depends)
+
+
+def open_module(path: str, text: str, root: Path | None) -> tuple[Module, Library]:
+    """A file's module and the library that follows its imports; raises what `ast.parse` does."""
+    from swa_lint.sources.python.modules import Library, Module
+
+    file = (root / path) if root is not None else None
+    module = Module(path, path.removesuffix(".py").replace("/", "."), text, ast.parse(text), file)
+    library = _libraries.setdefault(root, Library(root))
+    library.start(module)
+    return module, library
 
 
 def _problem(path: str, error: Exception) -> Problem:

@@ -18,8 +18,8 @@ from swa_lint.sources.python.values import Klass, State, Val
 
 # A function without one of these can neither set geometry nor start a worker, unless it calls one that does.
 _TOKENS = re.compile(
-    r"page[_-]size|KVPool|sliding_window|window_size|json_model_override_args|is_draft|TpModelWorker|draft_worker|launch_server|"
-    r"disaggregation|server_args|ServerArgs|other_args|Engine\("
+    r"page[_-]size|KVPool|sliding_window|window_size|json_model_override_args|is_draft|TpModelWorker|launch_server|"
+    r"disaggregation[_-]mode|other_args"
 )
 _SGLANG = re.compile(r"sglang|transformers|swa_window_size|kv_pool")
 _MAX_ROOTS = 400
@@ -56,7 +56,7 @@ def analyses(module: Module, library: Library) -> Iterator[tuple[LaunchEngine, S
 
 def _related(module: Module, library: Library) -> bool:
     """Whether the file, or one that it imports, is about SGLang at all: pages and windows are everywhere."""
-    texts = [module.text, *(m.text for m in library.modules.values() if m is not None)]
+    texts = [module.text, *(m.text for m in library.loaded)]
     return "sglang" in module.path or any(_SGLANG.search(text) for text in texts)
 
 

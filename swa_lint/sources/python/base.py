@@ -11,7 +11,7 @@ from swa_lint.sources.python.modules import Library, Module, Span, span
 from swa_lint.sources.python.scopes import Scope, scope_of
 from swa_lint.sources.python.values import Ext, Func, Klass, Namespace, State, Val
 
-MAX_STEPS = 40_000  # statements of one analysis; real set-up code stays far below
+MAX_STEPS = 8_000  # statements of one analysis; real set-up code stays far below
 MAX_HOPS = 4  # calls followed into one another
 MAX_UNROLL = 48
 
@@ -44,6 +44,8 @@ class Base(ABC):
         self.globals: dict[Module, State] = {}
         self.active: list[ast.AST] = []
         self.inlined: set[ast.AST] = set()
+        self._started: set[tuple[Module, str]] = set()
+        self._ran: set[ast.stmt] = set()
 
     # -- provided by the layers above ---
 
@@ -104,14 +106,14 @@ class Base(ABC):
         if state is not None and name in state.env:
             return state.env[name]
         scope = scope_of(module)
+        if name in scope.assigned:
+            return self.module_value(module, scope, name) or self.heap.symbol(name)
         if name in scope.functions:
             return Val(Func(scope.functions[name], module))
         if name in scope.classes:
             return Val(Klass(scope.classes[name], module))
         if name in scope.imports:
             return self.imported(module, scope, name)
-        if state is None and name in scope.assigned:
-            return self.module_state(module).env.get(name) or self.heap.symbol(name)
         return Val(Ext(f"builtins.{name}"))
 
     def imported(self, module: Module, scope: Scope, name: str, hops: int = 0) -> Val:
@@ -141,7 +143,7 @@ class Base(ABC):
         if attr in scope.classes:
             return Val(Klass(scope.classes[attr], module))
         if attr in scope.assigned:
-            return self.module_state(module).env.get(attr)
+            return self.module_value(module, scope, attr)
         for star in scope.stars:
             found = self.library.load(star.module, module, star.level) if hops < MAX_HOPS else None
             value = self.member(found, attr, hops + 1) if found is not None and found is not module else None
@@ -149,10 +151,23 @@ class Base(ABC):
                 return value
         return None
 
+    def module_value(self, module: Module, scope: Scope, name: str) -> Val | None:
+        """A module's global: only the top-level statements that mention it run; a cycle sees what is there so far."""
+        state = self.globals.setdefault(module, State())
+        if name not in state.env and (module, name) not in self._started:
+            self._started.add((module, name))
+            for node in scope.mentions.get(name, []):
+                if node not in self._ran:
+                    self._ran.add(node)
+                    self.block(Frame(module, "<module>"), state, [node])
+                    state.live = True
+        return state.env.get(name)
+
     def module_state(self, module: Module) -> State:
-        """The module's globals, after its body ran once; a cycle sees what is there so far."""
-        if module not in self.globals:
-            state = State()
-            self.globals[module] = state
-            self.block(Frame(module, "<module>"), state, scope_of(module).body)
-        return self.globals[module]
+        """The module's globals after its whole body ran."""
+        state = self.globals.setdefault(module, State())
+        for node in scope_of(module).body:
+            if node not in self._ran and state.live:
+                self._ran.add(node)
+                self.block(Frame(module, "<module>"), state, [node])
+        return state

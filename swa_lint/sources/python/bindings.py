@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from pathlib import Path
 
 from swa_lint.geometry import Role
 from swa_lint.sglang.names import FIELD_OF_NAME
 from swa_lint.sources.facts import Fact
+from swa_lint.sources.python import open_module
 from swa_lint.sources.python.analysis import analyses
-from swa_lint.sources.python.modules import Library, Module
 from swa_lint.sources.python.pairs import Pairing
 from swa_lint.sources.python.values import Lit, Slot, State, alternatives
 
@@ -18,12 +17,9 @@ from swa_lint.sources.python.values import Lit, Slot, State, alternatives
 def constant_bindings(path: str, text: str, *, root: Path) -> tuple[Fact, ...]:
     """The facts of the constants bound to geometry in a Python file; none where it does not parse."""
     try:
-        tree = ast.parse(text)
+        module, library = open_module(path, text, root)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
-    library = Library(root)
-    module = Module(path, path.removesuffix(".py").replace("/", "."), text, tree, root / path)
-    library.modules[str(root / path)] = module
     found: dict[object, Fact] = {}
     for engine, end, returned in analyses(module, library):
         pairing = Pairing(module, engine, end, returned)
@@ -35,9 +31,11 @@ def constant_bindings(path: str, text: str, *, root: Path) -> tuple[Fact, ...]:
 
 
 def _bound(pairing: Pairing, states: list[State]) -> Iterator[Fact]:
-    for state in states:
-        for (oid, attr), slot in state.slots.items():
-            if attr in FIELD_OF_NAME and slot.own:
+    seen: set[int] = set()
+    for oid, attr in pairing.heap.written:
+        for slot in (state.slots.get((oid, attr)) for state in states if attr in FIELD_OF_NAME):
+            if slot is not None and slot.own and id(slot) not in seen:
+                seen.add(id(slot))
                 yield from _constants(pairing, oid, attr, slot)
 
 

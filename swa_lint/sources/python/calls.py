@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 
 from swa_lint.sources.python.base import MAX_HOPS, Frame
 from swa_lint.sources.python.expressions import Expressions
 from swa_lint.sources.python.heap import ABSENT, path_of
+from swa_lint.sources.python.modules import Module
 from swa_lint.sources.python.values import (
     Expr,
     Ext,
@@ -24,7 +26,7 @@ from swa_lint.sources.python.values import (
 )
 
 Keywords = list[tuple[str, Val]]
-MAX_INLINE_NODES = 6_000
+MAX_INLINE_LINES = 250
 
 
 class Calls(Expressions):
@@ -162,7 +164,7 @@ class Calls(Expressions):
         """Run a function of the project on these arguments."""
         body = func.node
         name = getattr(body, "name", "<lambda>")
-        if frame.depth >= MAX_HOPS or self.active.count(body) > 0 or _size(body) > MAX_INLINE_NODES or _generator(body):
+        if frame.depth >= MAX_HOPS or body in self.active or not traits(body, func.module).worth_following:
             return self._unfollowed(frame, name, args, keywords, node)
         self.inlined.add(body)
         inner = Frame(func.module, name, frame.depth + 1, func.self_value, func.owner, func.closure)
@@ -303,20 +305,40 @@ def _give(value: Val, depth: int) -> Val:
     return value if value.given or isinstance(value.core, (Func, Klass)) else replace(value, given=depth)
 
 
-_sizes: dict[int, tuple[ast.AST, int]] = {}
+@dataclass(frozen=True)
+class Traits:
+    """What a look at a function's text tells: whether a call of it can matter to geometry."""
+
+    worth_following: bool
 
 
-def _size(node: ast.AST) -> int:
-    found = _sizes.get(id(node))
+_traits: dict[int, tuple[ast.AST, Traits]] = {}
+# A body without one of these neither reads nor copies nor passes on what decides geometry, unless it is tiny.
+_MATTERS = re.compile(
+    r"page[_-]?size|window|override|copy|replace|setattr|is_draft|Pool\(|--|launch|vars\(|__dict__|update\(|raise|assert"
+)
+SMALL = 12  # lines
+
+
+def traits(node: ast.AST, module: Module) -> Traits:
+    """The traits of a function, found once."""
+    found = _traits.get(id(node))
     if found is None or found[0] is not node:
-        if len(_sizes) > 4096:
-            _sizes.clear()
-        _sizes[id(node)] = found = (node, sum(1 for _ in ast.walk(node)))
+        if len(_traits) > 20_000:
+            _traits.clear()
+        _traits[id(node)] = found = (node, _read_traits(node, module))
     return found[1]
 
 
-def _generator(node: ast.AST) -> bool:
+def _read_traits(node: ast.AST, module: Module) -> Traits:
+    first, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]
+    if last - first > MAX_INLINE_LINES:
+        return Traits(False)
+    text = "\n".join(module.lines[first - 1 : last])
+    if last - first > SMALL and not _MATTERS.search(text):
+        return Traits(False)
     decorators = getattr(node, "decorator_list", [])
     if any("contextmanager" in ast.unparse(d) for d in decorators):
-        return True
-    return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node)) and _size(node) < MAX_INLINE_NODES
+        return Traits(False)
+    yields = "yield" in text and any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node))
+    return Traits(not yields)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
+from swa_lint.sglang.names import FIELD_OF_NAME, OVERRIDE_JSON
 from swa_lint.sources.python.modules import Span
 from swa_lint.sources.python.values import (
     Cond,
@@ -28,6 +30,7 @@ from swa_lint.sources.python.values import (
 )
 
 ABSENT = Val(Ext("<absent>"))
+_WATCHED = frozenset({*FIELD_OF_NAME, OVERRIDE_JSON})
 
 
 def item(key: object) -> str:
@@ -88,8 +91,9 @@ class Heap:
             before = self.get(state, oid, attr)
             kept = [v if v.core != ABSENT.core else replace(before, conds=before.conds + v.conds) for v in found]
             value = Val(Phi(tuple(kept))) if len(kept) > 1 else kept[0]
-        state.slots[oid, attr] = Slot(value, own, self.clock, self.scope(state))
-        if own:
+        geometry = attr.strip("[]'") in _WATCHED
+        state.slots[oid, attr] = Slot(value, own, self.clock, self.scope(state) if geometry else ())
+        if own and geometry:
             self.written[oid, attr] = None
 
     def scope(self, state: State) -> tuple[tuple[str, int], ...]:
@@ -149,18 +153,18 @@ class Heap:
         while shared < min(len(into.path), len(other.path)) and into.path[shared] == other.path[shared]:
             shared += 1
         left, right = into.path[shared:], other.path[shared:]
-        for name in into.env.keys() | other.env.keys():
+        for name in _changed(into.env, other.env):
             a, b = into.env.get(name), other.env.get(name)
             if a is not b:
                 into.env[name] = merge(a, b, left, right) if a and b else a or b or ABSENT
         self._join_slots(into, other, left, right)
-        for oid in into.seqs.keys() | other.seqs.keys():
+        for oid in _changed(into.seqs, other.seqs):
             into.seqs[oid] = _join_seq(into.seqs.get(oid), other.seqs.get(oid), left, right)
         into.path = into.path[:shared]
         into.equal = into.equal & other.equal
 
     def _join_slots(self, into: State, other: State, left: tuple[Cond, ...], right: tuple[Cond, ...]) -> None:
-        for key in into.slots.keys() | other.slots.keys():
+        for key in _changed(into.slots, other.slots):
             a, b = into.slots.get(key), other.slots.get(key)
             if a is b:
                 continue
@@ -169,6 +173,18 @@ class Heap:
             newest = max((s for s in (a, b) if s), key=lambda s: s.time)
             own = bool((a and a.own) or (b and b.own))
             into.slots[key] = Slot(merge(one, two, left, right), own, newest.time, newest.scope)
+
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+def _changed(one: dict[_K, _V], other: dict[_K, _V]) -> list[_K]:
+    """The keys under which two mappings do not hold the very same object."""
+    keys = [k for k, v in other.items() if one.get(k) is not v]
+    if len(one) + len(keys) > len(other) or keys:
+        keys += [k for k in one if k not in other]
+    return keys
 
 
 def _join_seq(

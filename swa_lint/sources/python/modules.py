@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +35,16 @@ class Module:
 
     def source(self, node: ast.AST) -> str:
         """The exact text of a node."""
-        return ast.get_source_segment(self.text, node) or ""
+        return self.text_of(span(self, node))
+
+    def text_of(self, place: Span) -> str:
+        """The exact text of a range."""
+        lines = self.lines[place.line - 1 : place.end_line]
+        if len(lines) == 1:
+            return lines[0].encode()[place.offset : place.end_offset].decode(errors="ignore")
+        first = lines[0].encode()[place.offset :].decode(errors="ignore")
+        last = lines[-1].encode()[: place.end_offset].decode(errors="ignore") if lines else ""
+        return "\n".join([first, *lines[1:-1], last])
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,54 +81,85 @@ def span(module: Module, first: ast.AST, last: ast.AST | None = None) -> Span:
     )
 
 
+# An imported file without one of these words can neither carry geometry nor copy what does.
+_MAY_MATTER = re.compile(rb"page[_-]size|window|override|is_draft|deepcopy|replace\(|setattr|KVPool|launch|PAGE")
+
+
 @dataclass(eq=False)
 class Library:
-    """Finds and parses modules below a root; each is parsed at most once. `read_files` are those it opened."""
+    """Finds and parses modules below a root; each version of a file is parsed once in a process.
+
+    `read_files` are those that the analysis under way has looked at; `start` begins a new one.
+    """
 
     root: Path | None
-    modules: dict[str, Module | None] = field(default_factory=dict)
     read_files: set[Path] = field(default_factory=set)
+    _parsed: dict[Path, tuple[tuple[int, int], Module | None]] = field(default_factory=dict)
+    _found: dict[tuple[Path, str, int], Module | None] = field(default_factory=dict)
+    _own: dict[Path, Module] = field(default_factory=dict)
+
+    def start(self, module: Module) -> None:
+        """Begin the analysis of a module whose text may be newer than its file."""
+        self.read_files, self._found = set(), {}
+        self._own = {module.file: module} if module.file is not None else {}
+
+    @property
+    def loaded(self) -> list[Module]:
+        """The modules that this analysis has imported."""
+        return [m for m in self._found.values() if m is not None]
 
     def load(self, name: str, importer: Module, level: int) -> Module | None:
         """The module that `from <level dots><name> import ...` in `importer` means, or None when it is not here."""
-        for folder in self._folders(importer, level):
-            file = folder.joinpath(*name.split(".")) if name else folder
+        if self.root is None or importer.file is None:
+            return None
+        key = (importer.file.parent, name, level)
+        if key not in self._found:
+            self._found[key] = None
+            self._found[key] = self._find(name, importer.file.parent, level)
+        return self._found[key]
+
+    def _find(self, name: str, folder: Path, level: int) -> Module | None:
+        for base in self._folders(folder, level):
+            file = base.joinpath(*name.split(".")) if name else base
             for candidate in (file.with_suffix(".py") if name else None, file / "__init__.py"):
                 if candidate is not None and candidate.is_file():
                     return self._parse(candidate)
         return None
 
-    def _folders(self, importer: Module, level: int) -> Iterator[Path]:
-        if self.root is None or importer.file is None:
-            return
+    def _folders(self, folder: Path, level: int) -> Iterator[Path]:
+        """Where an import looks: the importer's folder (scripts), those above it up to the root, a src layout."""
         if level:
-            folder = importer.file.parent
             for _ in range(level - 1):
                 folder = folder.parent
             yield folder
             return
-        # The importer's folder first (scripts), then each folder above it up to the root, then a src layout.
-        folder = importer.file.parent
         while True:
             yield folder
             if folder == self.root or folder == folder.parent:
                 break
             folder = folder.parent
+        assert self.root is not None
         yield self.root / "src"
 
     def _parse(self, file: Path) -> Module | None:
-        key = str(file)
-        if key not in self.modules:
-            self.modules[key] = None
-            self.read_files.add(file)
-            try:
-                text = file.read_text(encoding="utf-8-sig")
-                tree = ast.parse(text)
-            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        if file in self._own:
+            return self._own[file]
+        self.read_files.add(file)
+        try:
+            status = file.stat()
+            version = (status.st_mtime_ns, status.st_size)
+            if file in self._parsed and self._parsed[file][0] == version:
+                return self._parsed[file][1]
+            self._parsed[file] = (version, None)
+            data = file.read_bytes()
+            if not _MAY_MATTER.search(data):
                 return None
-            try:
-                path = file.relative_to(self.root).as_posix() if self.root else key
-            except ValueError:
-                path = key
-            self.modules[key] = Module(path, ".".join(Path(path).with_suffix("").parts), text, tree, file)
-        return self.modules[key]
+            text = data.decode("utf-8-sig")
+            tree = ast.parse(text)
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+        assert self.root is not None
+        path = file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else str(file)
+        module = Module(path, ".".join(Path(path).with_suffix("").parts), text, tree, file)
+        self._parsed[file] = (version, module)
+        return module

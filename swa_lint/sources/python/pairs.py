@@ -327,7 +327,7 @@ class Pairing:
         """The other arm's text: it reads in the same function."""
         if target.expr is None or draft.expr is None or target.expr.module is not draft.expr.module:
             return None
-        return _text(target.expr)
+        return target.expr.module.text_of(target.expr)
 
     def _choices(self) -> Iterator[Pair]:
         for chosen in self.engine.chosen:
@@ -474,7 +474,7 @@ class Pairing:
     def _readable(self, value: Val, slot: Slot) -> str | None:
         """The text of a value where the slot was written: a literal, a global name, or a path from a name in scope."""
         if isinstance(value.core, Lit):
-            text = _text(value.expr) if value.expr is not None else ""
+            text = value.expr.module.text_of(value.expr) if value.expr is not None else ""
             module = value.expr.module if value.expr is not None else None
             here = slot.value.where.module if slot.value.where is not None else None
             names_global = text.isidentifier() and module is here and module is not None and _global(module, text)
@@ -603,15 +603,6 @@ def _within(inner: Span, outer: Span) -> bool:
         and (outer.line, outer.offset) <= (inner.line, inner.offset)
         and (inner.end_line, inner.end_offset) <= (outer.end_line, outer.end_offset)
     )
-
-
-def _text(span: Span) -> str:
-    lines = span.module.lines[span.line - 1 : span.end_line]
-    if len(lines) == 1:
-        return lines[0].encode()[span.offset : span.end_offset].decode(errors="ignore")
-    first = lines[0].encode()[span.offset :].decode(errors="ignore")
-    last = lines[-1].encode()[: span.end_offset].decode(errors="ignore")
-    return "\n".join([first, *lines[1:-1], last])
 
 
 def _global(module: object, name: str) -> bool:

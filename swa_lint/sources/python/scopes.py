@@ -24,7 +24,10 @@ class Import:
 
 @dataclass(eq=False)
 class Scope:
-    """What a module binds at its top level; `body` are the statements that running it means."""
+    """What a module binds at its top level.
+
+    `body` are the statements that running it means, `mentions` those that name each global.
+    """
 
     functions: dict[str, FunctionNode] = field(default_factory=dict)
     classes: dict[str, ast.ClassDef] = field(default_factory=dict)
@@ -32,6 +35,7 @@ class Scope:
     stars: list[Import] = field(default_factory=list)
     assigned: set[str] = field(default_factory=set)
     body: list[ast.stmt] = field(default_factory=list)
+    mentions: dict[str, list[ast.stmt]] = field(default_factory=dict)
 
 
 _scopes: dict[int, tuple[Module, Scope]] = {}
@@ -65,6 +69,9 @@ def _read(module: Module) -> Scope:
         for node in module.tree.body
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom))
     ]
+    for node in scope.body:
+        for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & scope.assigned:
+            scope.mentions.setdefault(name, []).append(node)
     return scope
 
 
