@@ -546,3 +546,31 @@ def test_no_text_crashes_it(text: str) -> None:
                 item.where.line,
                 item.where.column,
             )
+
+
+def test_flags_in_a_variable_have_their_own_places() -> None:
+    text = textwrap.dedent(
+        """\
+        containers:
+          - name: decode
+            env:
+              - name: EXTRA
+                value: "--disaggregation-mode decode --page-size 32"
+            command: [bash, -c, "python3 -m sglang.launch_server --model-path m $EXTRA"]
+        """
+    )
+    (launch,) = launches(text)
+    assert launch.role is Role.DECODE and launch.name == "containers/decode"
+    assert cut(text, setting(launch).value_where) == "32"
+    assert "decode --page-size 96" in replaced(text, setting(launch).value_where, "96")
+
+
+def test_items_of_a_list_tell_roles_by_their_names() -> None:
+    text = """\
+    roles:
+      - name: prefill
+        template: {image: lmsysorg/sglang, args: [--page-size, "64"]}
+      - name: decode
+        template: {image: lmsysorg/sglang, args: [--page-size, "32"]}
+    """
+    assert [launch.role for launch in launches(text)] == [Role.PREFILL, Role.DECODE]

@@ -182,9 +182,8 @@ class Manifest:
         names = Names({variable.name: variable for variable in context.variables}, self.names.template)
         own = [part for part in parts if node.start <= part.start <= part.end <= node.end] or parts
         where = _range(node, own)
-        path = context.inside(node.text("name"))
         before = len(self.launches)
-        self.program(Program([*context.shared_words, *parts], where, path, names, context.variables))
+        self.program(Program([*context.shared_words, *parts], where, context, names, context.variables))
         return frozenset(key for key, _ in found) if len(self.launches) > before else frozenset()
 
     def program(self, program: Program) -> None:
@@ -255,8 +254,8 @@ def _range(node: Mapping, parts: Sequence[Node]) -> Location:
 
 
 def _name_of(item: Node, index: int) -> str:
-    """What to call an item of a list: by its name where it has one (a container adds its own), else by its position."""
-    return "" if isinstance(item, Mapping) and item.text("name") else str(index)
+    """What to call an item of a list: by its name where it has one, else by its position."""
+    return (item.text("name") if isinstance(item, Mapping) else "") or str(index)
 
 
 def _script_of(program: Program) -> list[Scalar] | None:

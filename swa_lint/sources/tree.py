@@ -130,28 +130,8 @@ class Mapping:
         value = self.get(*names)
         return value.value if isinstance(value, Scalar) else ""
 
-    def entry_where(self, name: str) -> Location:
-        """From the key `name` to the end of its value; the whole mapping when it has no such key in its own text."""
-        for key, value in reversed(self.entries):
-            if key.value == name:
-                same = value.source is key.source and value.end >= key.start
-                return key.source.location(key.start, value.end if same else key.end)
-        return self.where
-
 
 Node: TypeAlias = "Scalar | Items | Mapping"
-
-
-def scalars(node: Node | None) -> Iterator[Scalar]:
-    """The scalars that `node` is or directly holds as items, items of a nested list included."""
-    if isinstance(node, Scalar):
-        yield node
-    elif isinstance(node, Items):
-        for item in node.items:
-            if isinstance(item, Scalar):
-                yield item
-            elif isinstance(item, Items):
-                yield from (inner for inner in item.items if isinstance(inner, Scalar))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from swa_lint.sources.argv import Variable
 from swa_lint.sources.facts import Hop, Insertion, Launch, Problem, Setting
 from swa_lint.sources.tree import Scalar, Source
 
+_REFERENCE = re.compile(r"\$\{\w")
 _KUBERNETES_REFERENCE = re.compile(r"\$\((\w+)\)")
 
 
@@ -38,9 +39,13 @@ class Script:
         """Set `variables` before what follows."""
         for variable in variables:
             if variable.scalar.source is self._source and "\n" not in variable.value:
-                quoted = re.sub(r'(["\\`]|\$(?!\{\w))', r"\\\1", variable.value)
-                span = variable.scalar.range(0, len(variable.value))
-                self._add(f'export {variable.name}="{quoted}"\n', span)
+                whole = variable.scalar.range(0, len(variable.value))
+                self._add(f'export {variable.name}="', whole)
+                spans = variable.scalar.spans or []
+                for index in range(len(variable.value)):
+                    span = spans[index] if len(spans) == len(variable.value) else whole
+                    self._add(_escaped(variable.value, index), span)
+                self._add('"\n', whole)
 
     def append(self, scalar: Scalar, known: Iterable[str] = (), *, compose: bool = False) -> bool:
         """Add a scalar's value; False when its characters cannot be placed. ``$(X)`` of a `known` X is a variable."""
@@ -71,6 +76,13 @@ class Script:
         launches = tuple(back.launch(launch) for launch in facts.launches)
         problems = tuple(dataclasses.replace(p, where=back.location(p.where)) for p in facts.problems)
         return Read(launches, problems, facts.depends)
+
+
+def _escaped(value: str, index: int) -> str:
+    """A character of a value as it stands between double quotes; ``${X}`` stays a reference."""
+    char = value[index]
+    special = char in '"\\`' or (char == "$" and not _REFERENCE.match(value, index))
+    return f"\\{char}" if special else char
 
 
 def _odd_dollar(value: str, index: int) -> bool:

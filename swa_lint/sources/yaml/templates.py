@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from swa_lint.geometry import Const, Knob, Unknown, Value
 from swa_lint.sources.facts import Launch, Setting
+from swa_lint.sources.positions import Positions
 from swa_lint.sources.tree import Mapping, Node, Scalar, Source
 
 _EXPRESSION = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
@@ -87,9 +88,10 @@ def cover(path: str, text: str) -> Template:
     holes: set[int] = set()
     branches: list[tuple[int, int]] = []
     opened: list[int] = []
+    lines = Positions(path, text)
 
     def put(found: re.Match[str]) -> str:
-        line = text.count("\n", 0, found.start()) + 1
+        line = lines.point(found.start())[0]
         control = _CONTROL.match(found[0])
         word = control[1] if control else ""
         if word in _OPENERS or word in ("define", "block"):
