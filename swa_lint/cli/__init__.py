@@ -18,6 +18,7 @@ _COMMANDS = {
     "fix": "swa_lint.cli.check:fix",
     "rule": "swa_lint.cli.rule:rule",
     "baseline": "swa_lint.cli.baseline:baseline",
+    "doctor": "swa_lint.cli.doctor:doctor",
 }
 CLEAN, FINDINGS, FAILURE, INTERRUPTED = 0, 1, 2, 130
 

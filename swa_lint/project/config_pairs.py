@@ -28,7 +28,7 @@ def pair_configs(
     known = {config.path: config for file in files for config in file.configs}
     pairs: dict[tuple[str, str], ConfigPair] = {}
     for target, draft, origin in named:
-        pair = ConfigPair(_named(target, root, known, origin), _named(draft, root, known, origin), origin)
+        pair = ConfigPair(named_config(target, root, known, origin), named_config(draft, root, known, origin), origin)
         pairs.setdefault((pair.target.path, pair.draft.path), pair)
     for pair in _launched(files, root, known):
         pairs.setdefault((pair.target.path, pair.draft.path), pair)
@@ -57,7 +57,11 @@ def _local(launch: Launch, model: str | None, root: Path, known: dict[str, Model
     return None
 
 
-def _named(directory: str, root: Path, known: dict[str, ModelConfig], origin: str) -> ModelConfig:
+def named_config(directory: str, root: Path, known: dict[str, ModelConfig], origin: str) -> ModelConfig:
+    """The config in a directory that the user named, taken from `known` by its path where that has it.
+
+    Raises ConfigPairError where there is none, or none that can be read; `origin` opens its message.
+    """
     place = root / directory
     place = place / FILE_NAME if place.is_dir() else place
     path = _shown(place, root)
