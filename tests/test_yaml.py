@@ -574,3 +574,26 @@ def test_items_of_a_list_tell_roles_by_their_names() -> None:
         template: {image: lmsysorg/sglang, args: [--page-size, "32"]}
     """
     assert [launch.role for launch in launches(text)] == [Role.PREFILL, Role.DECODE]
+
+
+def test_comments_behind_a_block_are_no_part_of_it() -> None:
+    text = textwrap.dedent(
+        """\
+        server:
+          command: |
+            # first
+            python3 -m sglang.launch_server --disaggregation-mode decode
+
+          # nothing
+          # of it
+        other: 1
+        """
+    )
+    (launch,) = launches(text)
+    assert setting(launches(inserted(text, launch))[0]).value == Const("96")
+    assert "decode --page-size 96\n" in inserted(text, launch)
+    text = (
+        "a:\n  prefill: &p {page_size: 1, disaggregation_mode: prefill}\n  decode:\n    disaggregation_mode: decode\n"
+    )
+    text += "    model_path: |\n      /m\n  # end\n"
+    assert inserted(text, launches(text)[1]).endswith("      /m\n    page_size: 96\n  # end\n")

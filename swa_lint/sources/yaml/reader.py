@@ -15,6 +15,7 @@ from swa_lint.sources.tree import Items, Mapping, Node, Scalar, Source
 _DOCUMENT = re.compile(r"^(?:---|\.\.\.)(?=\s|$)", re.MULTILINE)
 # Between `---`, its document's properties and a node's own text: anchors and tags.
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+")
+_FIRST_LINE = re.compile(r"^( *)\S", re.MULTILINE)
 _MAX_DEPTH = 200
 # The scanner's time grows with the square of the depth of open brackets.
 _DEEP = re.compile(r"(?:[\[{]\s*){200}")
@@ -100,13 +101,11 @@ class _Converter:
     def _scalar(self, node: Any, start: int, end: int) -> Scalar:
         style = node.style or "plain"
         raw = self._source.parsed[start:end]
+        if style in ("|", ">"):
+            raw = _without_comments(raw)
         if style in ("|", ">", "plain"):
             end = start + len(raw.rstrip())
-        made = Scalar(self._source, start, end, node.value, style)
-        if style in ("|", ">") and made.value.strip() and made.spans is not None:
-            # The parser's end may lie behind comments that follow the block.
-            made.end = made.spans[len(made.value.rstrip()) - 1][1]
-        return made
+        return Scalar(self._source, start, end, node.value, style)
 
     def _fill(self, mapping: Mapping, node: Any, depth: int) -> None:
         merged: dict[str, tuple[Scalar, Node]] = {}
@@ -128,6 +127,18 @@ class _Converter:
         mapping.entries = list((merged | own).values())
         if not mapping.flow and last:
             mapping.end = _own_end(last, mapping)
+
+
+def _without_comments(block: str) -> str:
+    """A block scalar's source without comments that follow it, which stand further left than its lines."""
+    header, _, body = block.partition("\n")
+    first = _FIRST_LINE.search(body)
+    indent = len(first[1]) if first else 0
+    while (body := body.rstrip()) and (last := body.rpartition("\n")[2]) and len(last) - len(last.lstrip(" ")) < indent:
+        if not last.lstrip().startswith("#"):
+            break
+        body = body[: len(body) - len(last)]
+    return f"{header}\n{body}"
 
 
 def _own_end(parts: list[Node], whole: Node) -> int:
