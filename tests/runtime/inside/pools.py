@@ -1,8 +1,9 @@
-"""Pools, runners and registrations of the real SGLang, on the CPU. Imported only inside the environments of .ci/sglang-env."""
+"""Pools, runners and registrations of the real SGLang. Imported only where SGLang is: on the CPU, and by tests/gpu."""
 
 from __future__ import annotations
 
 import inspect
+import os
 from types import SimpleNamespace
 
 import torch
@@ -15,6 +16,7 @@ from sglang.srt.model_executor.model_runner import ModelRunner
 from sglang.srt.runtime_context import get_context
 
 HAS_RING = hasattr(DeepSeekV4TokenToKVPool, "swa_req_ring_size")  # 0.5.23 compares rings of paged pools too
+DEVICE = os.environ.get("SWA_LINT_TEST_DEVICE", "cpu")
 _SIZES = {
     "max_num_reqs": 2,
     "swa_size": 512,
@@ -27,7 +29,7 @@ _SIZES = {
     "qk_nope_head_dim": 448,
     "qk_rope_head_dim": 64,
     "indexer_head_dim": 128,
-    "device": "cpu",
+    "device": DEVICE,
     "enable_memory_saver": False,
     "start_layer": 0,
 }
@@ -69,7 +71,7 @@ def real_pair(**draft):
     """Target and draft with their shared allocator, the mapping registered on both."""
     target, draft_pool = real_pool(is_draft=False), real_pool(is_draft=True, **draft)
     allocator = SWATokenToKVPoolAllocator(
-        1024, 512, page_size=256, dtype=torch.float8_e4m3fn, device="cpu", kvcache=target, need_sort=False
+        1024, 512, page_size=256, dtype=torch.float8_e4m3fn, device=DEVICE, kvcache=target, need_sort=False
     )
     draft_pool.register_mapping(allocator.full_to_swa_index_mapping)
     return target, draft_pool, allocator
@@ -92,7 +94,7 @@ def configured_pool(*, is_draft, window, dcp_size=1):
         ),
         "layer_info": SimpleNamespace(num_effective_layers=layers, start_layer=0, end_layer=layers),
         "kv_cache_dtype": torch.float8_e4m3fn,
-        "device": "cpu",
+        "device": DEVICE,
         "spec_algorithm": SimpleNamespace(is_dspark=lambda: False, is_eagle=lambda: True),
     }
     for name, value in own.items():
