@@ -17,7 +17,9 @@ _COMMANDS = {
     "check": "swa_lint.cli.check:check",
     "fix": "swa_lint.cli.check:fix",
     "rule": "swa_lint.cli.rule:rule",
+    "explain": "swa_lint.cli.explain:explain",
     "baseline": "swa_lint.cli.baseline:baseline",
+    "doctor": "swa_lint.cli.doctor:doctor",
     "doctor": "swa_lint.cli.doctor:doctor",
 }
 CLEAN, FINDINGS, FAILURE, INTERRUPTED = 0, 1, 2, 130

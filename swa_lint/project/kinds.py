@@ -6,8 +6,8 @@ import enum
 import importlib
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path, PurePath
-from typing import cast
 
 from swa_lint.sources.facts import FileFacts
 
@@ -28,16 +28,16 @@ class Kind(str, enum.Enum):
     SCRIPT = "script"
 
 
-_READERS: dict[Kind, tuple[str, str]] = {
-    Kind.PYTHON: ("swa_lint.sources.python", "read"),
-    Kind.SHELL: ("swa_lint.sources.shell", "read"),
-    Kind.DOCKERFILE: ("swa_lint.sources.dockerfile", "read"),
-    Kind.YAML: ("swa_lint.sources.yaml", "read"),
-    Kind.JSON: ("swa_lint.sources.json_launch", "read"),
-    Kind.TOML: ("swa_lint.sources.toml_launch", "read"),
-    Kind.MODEL_CONFIG: ("swa_lint.sources.hf_config", "config_facts"),
-    Kind.MARKDOWN: ("swa_lint.sources.markdown", "read"),
+_READERS = {
+    Kind.PYTHON: "swa_lint.sources.python",
+    Kind.SHELL: "swa_lint.sources.shell",
+    Kind.DOCKERFILE: "swa_lint.sources.dockerfile",
+    Kind.YAML: "swa_lint.sources.yaml",
+    Kind.JSON: "swa_lint.sources.json_launch",
+    Kind.TOML: "swa_lint.sources.toml_launch",
+    Kind.MARKDOWN: "swa_lint.sources.markdown",
 }
+_FENCED = (Kind.SHELL, Kind.PYTHON, Kind.YAML, Kind.DOCKERFILE, Kind.JSON, Kind.TOML)
 _SUFFIXES = {
     ".py": Kind.PYTHON,
     ".pyi": Kind.PYTHON,
@@ -58,10 +58,20 @@ _SUFFIXES = {
 }
 _DOCKERFILE = re.compile(r"(?:dockerfile|containerfile)(?:[.-].*)?", re.IGNORECASE)
 _SHEBANG = re.compile(rb"#![^\n]*\b(?:(?P<python>python[\d.]*)|(?P<shell>ba|z|k|da|a)?sh)\b")
-# A launch that could matter names one of these, whatever its language.
-_LAUNCH_SIGNS = re.compile(
-    rb"sglang|page[_-]?size|disaggregation|speculative|sliding_window|draft|dcp[_-]size|model[_-]override",
-    re.IGNORECASE,
+# A launch that could matter names one of these, whatever its language; plain searches are ten times faster than a pattern.
+_LAUNCH_SIGNS = (
+    b"sglang",
+    b"page_size",
+    b"page-size",
+    b"pagesize",
+    b"disaggregation",
+    b"speculative",
+    b"sliding_window",
+    b"draft",
+    b"dcp_size",
+    b"dcp-size",
+    b"model_override",
+    b"model-override",
 )
 _CONFIG_SIGNS = re.compile(rb'"(?:architectures|model_type)"')
 
@@ -90,14 +100,25 @@ def may_matter(kind: Kind, data: bytes) -> bool:
         from swa_lint.sources.python import mentions_geometry
 
         return mentions_geometry(data)
-    return (_CONFIG_SIGNS if kind is Kind.MODEL_CONFIG else _LAUNCH_SIGNS).search(data) is not None
+    if kind is Kind.MODEL_CONFIG:
+        return _CONFIG_SIGNS.search(data) is not None
+    lower = data.lower()
+    return any(sign in lower for sign in _LAUNCH_SIGNS)
 
 
 def read_facts(kind: Kind, path: str, text: str, root: Path) -> FileFacts:
     """What the source of this kind says about a file; `path` is relative to `root`."""
-    module, name = _READERS[kind]
-    try:
-        reader = cast(Reader, getattr(importlib.import_module(module), name))
-    except (ModuleNotFoundError, AttributeError):
-        return FileFacts(path)
-    return reader(path, text) if kind is Kind.MODEL_CONFIG else reader(path, text, root=root)
+    if kind is Kind.MODEL_CONFIG:
+        from swa_lint.sources.hf_config import config_facts
+
+        return config_facts(path, text)
+    return _reader(kind)(path, text, root=root)
+
+
+def _reader(kind: Kind) -> Reader:
+    """The source of a kind, imported when a file needs it."""
+    reader: Reader = importlib.import_module(_READERS[kind]).read
+    if kind is not Kind.MARKDOWN:
+        return reader
+    delegates = {other.value: _reader(other) for other in _FENCED}
+    return partial(reader, delegates=delegates)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from swa_lint.project.cache import Cache, unpack
 from swa_lint.project.config_pairs import pair_configs
+from swa_lint.project.deployments import group
 from swa_lint.project.kinds import Kind, kind_of_name
 from swa_lint.project.noqa import Suppression
 from swa_lint.project.read import FileRecord, SourceFile, digest, read_data, read_file
@@ -104,7 +105,7 @@ class Scan:
 
     def project(self, named: Sequence[NamedPair], version: str | None) -> ProjectFacts:
         """The facts of all files, linked. Raises ConfigPairError where a named checkpoint has no config."""
-        files = tuple(self._facts())
+        files = group(self._facts(), self.root)
         return ProjectFacts(files, pair_configs(files, self.root, named), version)
 
     def _facts(self) -> list[FileFacts]:

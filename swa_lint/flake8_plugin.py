@@ -1,0 +1,71 @@
+"""The flake8 plugin: the findings of `swa-lint check` for one Python file, wherever flake8 runs.
+
+flake8 imports this module and runs the plugin in every run, so it costs next to nothing on a file that cannot matter:
+the analysis is imported only for a file that mentions geometry. flake8 itself decides which codes are shown and obeys
+`# noqa`; info findings, SWA901 and SWA902 (flake8 has its own E902 and E999) are left to the command.
+"""
+
+from __future__ import annotations
+
+import ast
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from swa_lint import __version__
+
+if TYPE_CHECKING:
+    from swa_lint.finding import Finding
+
+_LOG = logging.getLogger(__name__)
+_OFF_BY_DEFAULT = ("SWA204", "SWA307")
+_LEFT_TO_THE_COMMAND = frozenset({"SWA901", "SWA902"})
+
+
+class Plugin:
+    """One file under flake8."""
+
+    name = "swa-lint"
+    version = __version__
+
+    def __init__(self, tree: ast.AST, filename: str, lines: Sequence[str]) -> None:
+        self._filename = filename
+        self._lines = lines
+
+    @staticmethod
+    def add_options(option_manager: Any) -> None:
+        """Leave the rules that are off by default to those who select them by name."""
+        option_manager.extend_default_ignore(list(_OFF_BY_DEFAULT))
+
+    def run(self) -> Iterator[tuple[int, int, str, type]]:
+        """Line, column from 0, text and type of each finding; never raises."""
+        from swa_lint.sources.python import mentions_geometry
+
+        text = "".join(self._lines)
+        if not mentions_geometry(text.encode("utf-8", "surrogatepass")):
+            return
+        try:
+            found = _findings(self._filename, text)
+        except Exception:  # a plugin that raises ends the whole run of flake8
+            _LOG.warning("swa-lint could not analyse %s", self._filename, exc_info=True)
+            return
+        for finding in found:
+            message = " ".join(finding.message.split())
+            yield finding.where.line, finding.where.column - 1, f"{finding.code} {message}", type(self)
+
+
+def _findings(filename: str, text: str) -> list[Finding]:
+    from swa_lint.check import Selection, findings
+    from swa_lint.finding import Severity
+    from swa_lint.project.discovery import relative_path
+    from swa_lint.project.kinds import Kind, read_facts
+    from swa_lint.rules.registry import all_rules
+    from swa_lint.sources.facts import ProjectFacts
+
+    root = Path.cwd()
+    path = relative_path(str(root / filename), root)
+    facts = read_facts(Kind.PYTHON, path, text.removeprefix("\ufeff"), root)
+    selection = Selection(frozenset(all_rules()) - _LEFT_TO_THE_COMMAND)
+    found = findings(ProjectFacts((facts,)), {}, selection, root)
+    return [f for f in found if f.where.path == path and f.severity is not Severity.INFO]
