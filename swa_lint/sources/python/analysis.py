@@ -23,6 +23,7 @@ _TOKENS = re.compile(
 )
 _SGLANG = re.compile(r"sglang|transformers|swa_window_size|kv_pool")
 _MAX_ROOTS = 400
+_CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setUpClass", "setUp"})
 
 
 def analyse(module: Module, library: Library) -> tuple[tuple[Pair, ...], tuple[Launch, ...]]:
@@ -148,12 +149,22 @@ def _methods(engine: Engine, klass: Klass, hops: int = 0) -> dict[FunctionNode, 
     return own
 
 
+def _relevant_methods(methods: dict[FunctionNode, Klass]) -> dict[FunctionNode, Klass]:
+    """The constructors, and the methods that can matter or call one that can."""
+    texts = {n: _source(owner.module.lines, n) for n, owner in methods.items()}
+    kept = {n for n in methods if n.name in _CONSTRUCTORS or _TOKENS.search(texts[n])}
+    names = {n.name for n in kept} - _CONSTRUCTORS
+    kept |= {n for n in methods if any(f"self.{name}" in texts[n] for name in names)} if len(names) < 12 else set()
+    return {n: owner for n, owner in methods.items() if n in kept}
+
+
 def _run_class(engine: Engine, module: Module, klass: Klass) -> tuple[State, list[Val]]:
     self_value = Val(engine.heap.new("self", "instance", cls=klass))
     state = State()
     returned: list[Val] = []
     methods = _methods(engine, klass)
-    init = [n for n in methods if n.name in ("__init__", "__post_init__", "setUpClass", "setUp")]
+    methods = _relevant_methods(methods)
+    init = [n for n in methods if n.name in _CONSTRUCTORS]
     for node in [*init, *(n for n in methods if n not in init)]:
         owner = methods[node]
         if node in engine.inlined:

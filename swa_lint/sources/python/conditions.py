@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from swa_lint.sglang.names import draft_flag, draft_word
 from swa_lint.sources.python.base import Base, Frame
-from swa_lint.sources.python.heap import path_of
+from swa_lint.sources.python.heap import key_of, path_of
 from swa_lint.sources.python.values import Cond, Core, Lit, Ref, State, Val, alternatives
 
 Equal = frozenset[object]
@@ -52,7 +52,7 @@ class Tests(Base):
             truths = {bool(v.core.value) for v in options if isinstance(v.core, Lit)}
             if len(truths) == 1:
                 return Test(truths.pop())
-        key: object = options[0].core if len(options) == 1 else ("phi", id(value.core))
+        key = key_of(value.core if len(options) != 1 else options[0].core)
         is_draft = any(draft_flag(path_of(self.heap, v.core).rpartition(".")[2].strip("()")) for v in options)
         if not is_draft and isinstance(node, (ast.Name, ast.Attribute)):
             is_draft = draft_flag(node.id if isinstance(node, ast.Name) else node.attr)
@@ -95,7 +95,7 @@ class Tests(Base):
             result = Test(
                 None,
                 tuple(c for t in open_tests for c in t.yes),
-                alone.no if alone else (Cond(("and", ast.dump(node)), False),),
+                alone.no if alone else (Cond(("and", node), False),),
                 tuple(e for t in open_tests for e in t.equal_yes),
                 # `x is not None and x != y` failed: x is unset, or equal.
                 checks[0].equal_no if len(checks) == 1 else (),
@@ -122,34 +122,34 @@ class Tests(Base):
             if isinstance(other, Lit) and other.value is None:
                 if isinstance(one, Ref) and self.heap.things[one.oid].kind != "opaque":
                     return Test(False)
-                key = ("none", one)
+                key = ("none", key_of(one))
                 return self._known(state, Test(None, (Cond(key, True),), (Cond(key, False),), only_none=True))
             if isinstance(other, Lit) and isinstance(other.value, str):
                 return self._role(state, one, other.value)
             if isinstance(other, Lit) and isinstance(other.value, bool):
                 draft = draft_flag(path_of(self.heap, one).rpartition(".")[2])
                 holds = other.value
-                return self._known(state, Test(None, (Cond(one, holds, draft),), (Cond(one, not holds, draft),)))
+                return self._known(state, Test(None, (Cond(key_of(one), holds, draft),), (Cond(key_of(one), not holds, draft),)))
         equal = tuple(self._equalities(state, left, right))
-        key = ("same", a, b)
+        key = ("same", key_of(a), key_of(b))
         if path_of(self.heap, b).rpartition(".")[2] in ("DRAFT", "TARGET"):
             draft = path_of(self.heap, b).endswith("DRAFT")
-            return Test(None, (Cond(("role", a), draft, True),), (Cond(("role", a), not draft, True),), equal)
+            return Test(None, (Cond(("role", key_of(a)), draft, True),), (Cond(("role", key_of(a)), not draft, True),), equal)
         return Test(None, (Cond(key, True),), (Cond(key, False),), equal)
 
     def _role(self, state: State, core: Core, word: str) -> Test:
         """`role == "draft"`, `kind == "target"`: a test for the draft; other strings are tests like any."""
         if draft_word(word) and " " not in word and "/" not in word:
-            key: object = ("role", core)
+            key: object = ("role", key_of(core))
             return self._known(state, Test(None, (Cond(key, True, True),), (Cond(key, False, True),)))
         if word in ("target", "main", "base"):
-            key = ("role", core)
+            key = ("role", key_of(core))
             return self._known(state, Test(None, (Cond(key, False, True),), (Cond(key, True, True),)))
-        key = ("is", core, word)
+        key = ("is", key_of(core), word)
         return self._known(state, Test(None, (Cond(key, True),), (Cond(key, False),)))
 
     def _contains(self, node: ast.Compare, left: Val, right: Val) -> Test:
-        key = (type(node.ops[0]).__name__, left.core, right.core)
+        key = (type(node.ops[0]).__name__, key_of(left.core), key_of(right.core))
         return Test(None, (Cond(key, True),), (Cond(key, False),))
 
     def _equalities(self, state: State, left: Val, right: Val) -> list[Equal]:

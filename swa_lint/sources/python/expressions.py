@@ -48,6 +48,7 @@ NEUTRAL: dict[type[ast.operator], int] = {
     ast.LShift: 0,
     ast.RShift: 0,
 }
+MAX_TEXT = 200  # characters of an expression worth following
 ENTRY = -1  # `given` of a value that was bound to its field's name in a literal
 
 
@@ -343,7 +344,7 @@ class Expressions(Tests):
         flat: list[Core | str] = []
         for part in parts:
             inner = part.parts if isinstance(part, Text) else (part,)
-            for piece in inner:
+            for piece in inner[:64]:
                 known = str(piece.value) if isinstance(piece, Lit) else piece if isinstance(piece, str) else None
                 if known is not None and flat and isinstance(flat[-1], str):
                     flat[-1] += known
@@ -445,6 +446,8 @@ class Expressions(Tests):
     def _derived(self, frame: Frame, node: ast.AST, op: ast.operator, a: Core, b: Core) -> Val:
         """Arithmetic that cannot be folded: the same as its base (`x * 1`), provably other (`x // 2`), or unknown."""
         text = f"{path_of(self.heap, a)} {_SIGNS.get(type(op), '?')} {path_of(self.heap, b)}"
+        if len(text) > MAX_TEXT:
+            return self._opaque(frame, node)  # type: ignore[arg-type]
         for base, factor, commutes in ((a, b, True), (b, a, isinstance(op, (ast.Add, ast.Mult)))):
             if (
                 not commutes

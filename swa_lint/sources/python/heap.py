@@ -201,6 +201,19 @@ def _join_seq(
     return a[:same] + mine + theirs
 
 
+def key_of(core: Core) -> object:
+    """A small hashable that is equal for equal values; nested cores are compared by their text."""
+    if isinstance(core, (Ref, Lit, Ext)):
+        return core
+    if isinstance(core, (Option, Expr)):
+        return core.name if isinstance(core, Option) else core.text
+    if isinstance(core, Phi):
+        return frozenset(key_of(v.core) for v in core.options)
+    if isinstance(core, Text):
+        return tuple(p if isinstance(p, str) else key_of(p) for p in core.parts)
+    return id(core)
+
+
 def path_of(heap: Heap, core: Core) -> str:
     """A core in words: the access path of an object, the text of an expression."""
     if isinstance(core, Ref):

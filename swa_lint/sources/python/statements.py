@@ -8,7 +8,7 @@ from dataclasses import replace
 from swa_lint.sources.python.base import MAX_UNROLL, Frame
 from swa_lint.sources.python.calls import Calls
 from swa_lint.sources.python.conditions import Test
-from swa_lint.sources.python.heap import path_of
+from swa_lint.sources.python.heap import key_of, path_of
 from swa_lint.sources.python.scopes import Scope, bind_imports
 from swa_lint.sources.python.values import (
     Cond,
@@ -288,7 +288,7 @@ class Statements(Calls):
                 self.assume(branch, compare, test, True)
                 self.assume(state, compare, test, False)
             elif not wildcard:
-                key = ("case", subject.core, ast.dump(case.pattern))
+                key = ("case", key_of(subject.core), case.pattern)
                 branch.path += (Cond(key, True),)
                 state.path += (Cond(key, False),)
             else:

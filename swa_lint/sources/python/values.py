@@ -168,15 +168,28 @@ def alternatives(value: Val, conds: tuple[Cond, ...] = (), limit: int = 24) -> l
     return found[:limit]
 
 
+MAX_WIDTH = 12  # alternatives of one value; real set-up code has two or three
+
+
+def width(value: Val) -> int:
+    """How many plain values a value may be."""
+    return sum(map(width, value.core.options)) if isinstance(value.core, Phi) else 1
+
+
 def contradictory(conds: tuple[Cond, ...]) -> bool:
     """Whether one test is said to hold and not to hold."""
-    return any(a.key == b.key and a.holds != b.holds for i, a in enumerate(conds) for b in conds[:i])
+    if len(conds) < 2:
+        return False
+    seen: dict[object, bool] = {}
+    return any(seen.setdefault(c.key, c.holds) != c.holds for c in conds)
 
 
 def merge(left: Val, right: Val, conds_left: tuple[Cond, ...], conds_right: tuple[Cond, ...]) -> Val:
     """The value after two paths meet."""
     if left is right or (left.core == right.core and left.where == right.where):
         return left
+    if width(left) + width(right) > MAX_WIDTH:
+        return Val(Expr("one of many values"))
     a = replace(left, conds=left.conds + tuple(c for c in conds_left if c not in left.conds))
     b = replace(right, conds=right.conds + tuple(c for c in conds_right if c not in right.conds))
     return Val(Phi((a, b)))
