@@ -64,6 +64,7 @@ class Session:
         if request.stdin is not None:
             self.scan.overlay[request.stdin[0]] = request.stdin[1]
         self._originals: dict[str, bytes] = {}
+        self._made: set[str] = set()
         self._findings: list[Finding] | None = None
 
     def _discover(self) -> Discovered:
@@ -154,10 +155,21 @@ class Session:
         self._findings = None
         return failed
 
+    def add(self, path: str) -> None:
+        """Take one more Python file into the run; one that does not exist is made, empty."""
+        self.scan.files[path] = SourceFile(path, Kind.PYTHON)
+        if not (self.request.root / path).exists():
+            self._made.add(path)
+            if self.write:
+                (self.request.root / path).touch(exist_ok=False)
+            else:
+                self.scan.overlay[path] = b""
+        self.scan.reread({path})
+
     def diff(self) -> str:
         """A unified diff of all that fixes changed."""
         return "".join(
-            _diff(path, self._originals[path], after)
+            _diff("/dev/null" if path in self._made else f"a/{path}", path, self._originals[path], after)
             for path in sorted(self._originals)
             if (after := self._current(path)) is not None
         )
@@ -177,10 +189,10 @@ def _configured_pairs(config: Config, root: Path) -> list[NamedPair]:
     ]
 
 
-def _diff(path: str, before: bytes, after: bytes) -> str:
-    """The unified diff of one file; it ends lines as the file does, and says where the last line has no end."""
+def _diff(old_name: str, path: str, before: bytes, after: bytes) -> str:
+    """The unified diff of one file, called `old_name` before; it ends lines as the file does, and says where the last line has no end."""
     old, new = (_text(data).splitlines(keepends=True) for data in (before, after))
-    lines = difflib.unified_diff(old, new, f"a/{path}", f"b/{path}")
+    lines = difflib.unified_diff(old, new, old_name, f"b/{path}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 

@@ -248,6 +248,86 @@ print([tuple(w.server_args.page_size for w in two) for two in workers]
 """
 
 
+def swa_lint(root: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    return run(root, "-c", "from swa_lint.cli import main; main()", *args, "--no-cache")
+
+
+SHARE = ("--share-source", "serving.geometry:GEOMETRY")
+
+
+def texts(root: Path) -> dict[str, str]:
+    return {path: (root / path).read_text() for path in python_files(root)}
+
+
+def test_command_shares_and_leaves_the_project_clean(project: Path) -> None:
+    before, expected = texts(project), plan(project, "serving.geometry").texts(project)
+    assert swa_lint(project, "check").returncode == 1
+    shown = swa_lint(project, "fix", *SHARE, "--diff")
+    assert shown.returncode == 1
+    assert texts(project) == before
+    ran = swa_lint(project, "fix", *SHARE)
+    assert (ran.returncode, ran.stdout) == (0, "No findings in 18 files.\n")
+    assert f"Shared geometry in serving/geometry.py, which {len(expected) - 1} files now read." in ran.stderr
+    assert texts(project) == before | expected
+    again = swa_lint(project, "fix", *SHARE)
+    assert again.returncode == 0
+    assert texts(project) == before | expected
+
+
+def test_shown_plan_is_a_patch(project: Path) -> None:
+    expected = texts(project) | plan(project, "serving.geometry").texts(project)
+    patch = swa_lint(project, "fix", *SHARE, "--diff").stdout
+    subprocess.run(["git", "apply", "-"], cwd=project, input=patch, text=True, check=True)
+    assert texts(project) == expected
+
+
+def test_command_fixes_what_cannot_be_shared(tmp_path: Path) -> None:
+    parameter = "def start(server_args):\n    draft_args = deepcopy(server_args)\n    draft_args.page_size = 1\n    run(draft_args)\n"
+    write(tmp_path, {"launch.py": ARGS + draft(), "draft.py": ARGS + parameter})
+    ran = swa_lint(tmp_path, "fix", "--share-source", "geometry:GEOMETRY")
+    assert ran.returncode == 0, ran.stdout
+    assert "page_size" not in (tmp_path / "draft.py").read_text()
+    assert "GEOMETRY.page_size" in (tmp_path / "launch.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("serving.geometry", "serving.geometry is not MODULE:NAME"),
+        ("nowhere.geometry:GEOMETRY", "there is no package nowhere"),
+        ("serving.constants:REPORT_ROWS", "that is no SwaGeometry"),
+    ],
+)
+def test_command_says_why_not(project: Path, spec: str, message: str) -> None:
+    before = texts(project)
+    ran = swa_lint(project, "fix", "--share-source", spec)
+    assert ran.returncode == 2
+    assert message in ran.stderr
+    assert ran.stdout == ""
+    assert texts(project) == before
+
+
+def test_unknown_target_geometry_needs_a_constant(tmp_path: Path) -> None:
+    text = ARGS + draft("page()")
+    write(tmp_path, {"launch.py": text})
+    ran = swa_lint(tmp_path, "fix", "--share-source", "geometry:GEOMETRY")
+    assert ran.returncode == 2
+    assert "no value to share" in ran.stderr
+    assert texts(tmp_path) == {"launch.py": text}
+
+
+def test_config_names_the_source(tmp_path: Path) -> None:
+    write(tmp_path, {"pyproject.toml": '[tool.swa-lint]\nshare-source = "geometry:G"\n', "launch.py": ARGS + draft()})
+    assert swa_lint(tmp_path, "check").returncode == 1
+    assert python_files(tmp_path) == ["launch.py"]
+    assert swa_lint(tmp_path, "fix").returncode == 0
+    assert "draft_args.page_size = G.page_size" in (tmp_path / "launch.py").read_text()
+    write(tmp_path, {"launch.py": ARGS + draft("page()")})
+    (tmp_path / "geometry.py").unlink()
+    ran = swa_lint(tmp_path, "fix")
+    assert (ran.returncode, "geometry is not shared" in ran.stderr) == (0, True)
+
+
 def codemod(root: Path, *options: str, module: str = "serving.geometry") -> subprocess.CompletedProcess[str]:
     command = ["-m", "libcst.tool", "codemod", "-x", "swa_lint.codemod.ShareGeometry", "--no-format", "--jobs", "2"]
     return run(root, *command, "--module", module, "--name", "GEOMETRY", *options, ".")

@@ -32,6 +32,7 @@ class _Wanted:
     baseline: Path | None
     exit_zero: bool
     statistics: bool
+    share_source: str | None
 
 
 def _report_options(command: Command) -> Command:
@@ -56,15 +57,20 @@ def _report_options(command: Command) -> Command:
 @click.pass_context
 def check(ctx: click.Context, /, **options: Any) -> None:
     """Check files and folders (default: the working directory)."""
-    ctx.exit(_run(options))
+    ctx.exit(_run({**options, "share_source": None}))
 
 
 @click.command()
 @project_options
 @_report_options
+@click.option("--share-source", metavar="MODULE:NAME", help="First make NAME in MODULE the one source of geometry.")
 @click.pass_context
 def fix(ctx: click.Context, /, **options: Any) -> None:
-    """Check files and apply safe fixes: the same as `check --fix`."""
+    """Check files and apply safe fixes: the same as `check --fix`.
+
+    With --share-source the target's page size and window move into one dataclass instance, SwaGeometry(...), and every
+    Python site that sets them for a target or a draft reads it. The config's `share-source` does so too.
+    """
     ctx.exit(_run({**options, "fix": True}))
 
 
@@ -77,7 +83,8 @@ def _run(options: dict[str, Any]) -> int:
     request = replace(request, baseline=wanted.baseline or request.config.baseline)
     with usable():
         session = open_session(request, write=wanted.fix and not wanted.diff)
-        changed = _fix(session, wanted) if wanted.fix or wanted.diff else False
+        changed = wanted.fix and _share(session, wanted)
+        changed |= (wanted.fix or wanted.diff) and _fix(session, wanted)
         result = result_of(session, started)
     for line in (*session.notes, *(f"the baseline's entry is stale: {entry}" for entry in session.stale)):
         click.echo(f"swa-lint: {line}", err=True)
@@ -125,6 +132,18 @@ def _progress(total: int) -> Iterator[Callable[[int], None]]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Reading", total=total)
         yield lambda done: bar.advance(task, done)
+
+
+def _share(session: Session, wanted: _Wanted) -> bool:
+    """Share geometry where the command or the config asks for it; whether --diff shows a file that changes."""
+    spec = wanted.share_source or session.request.config.share_source
+    if spec is None:
+        return False
+    if session.request.stdin is not None:
+        raise click.UsageError("--share-source needs files, not standard input")
+    from swa_lint.cli.share import share
+
+    return share(session, spec, required=wanted.share_source is not None) and wanted.diff
 
 
 def _fix(session: Session, wanted: _Wanted) -> bool:

@@ -31,7 +31,9 @@ def locate_module(root: Path, module: str, name: str) -> tuple[str, str]:
     """
     parts = module.split(".")
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in (*parts, name)):
-        raise CannotShare(f"{module}:{name} is not MODULE:NAME, such as serving.geometry:GEOMETRY")
+        raise CannotShare(
+            f"{':'.join(filter(None, (module, name)))} is not MODULE:NAME, such as serving.geometry:GEOMETRY"
+        )
     for base in _BASES:
         file = Path(base, *parts)
         for candidate in (file.with_suffix(".py"), file / "__init__.py"):
