@@ -20,7 +20,6 @@ _COMMANDS = {
     "explain": "swa_lint.cli.explain:explain",
     "baseline": "swa_lint.cli.baseline:baseline",
     "doctor": "swa_lint.cli.doctor:doctor",
-    "doctor": "swa_lint.cli.doctor:doctor",
 }
 CLEAN, FINDINGS, FAILURE, INTERRUPTED = 0, 1, 2, 130
 

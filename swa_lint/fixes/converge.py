@@ -125,15 +125,20 @@ class _Rounds:
     def _count(self, accepted: list[_Candidate], failed: set[str], before: Sequence[Finding]) -> None:
         """Count the fixes that took effect: their files were written and their findings are gone."""
         gone = Counter(map(_key, before)) - Counter(map(_key, self.workspace.findings()))
-        for candidate in accepted:
-            key = _key(candidate.finding)
-            if any(edit.where.path in failed for edit in candidate.edits):
+        for key, group in _by_key(accepted).items():
+            written = [c for c in group if not any(edit.where.path in failed for edit in c.edits)]
+            if len(written) < len(group):
                 self.given_up.add(key)
-            elif gone[key]:
-                gone[key] -= 1
-                self.fixed.count += 1
-            else:
-                self._give_up(candidate.finding, "its fix did not remove it")
+            if written and not gone[key]:
+                self._give_up(written[0].finding, "its fix did not remove it")
+            self.fixed.count += min(gone[key], len(written))
+
+
+def _by_key(candidates: Sequence[_Candidate]) -> dict[tuple[object, ...], list[_Candidate]]:
+    groups: dict[tuple[object, ...], list[_Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        groups[_key(candidate.finding)].append(candidate)
+    return groups
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
