@@ -83,7 +83,9 @@ def kind_of_name(name: str) -> Kind | None:
     suffix = PurePath(name).suffix.lower()
     if _DOCKERFILE.fullmatch(name) and suffix not in _SUFFIXES:
         return Kind.DOCKERFILE
-    return _SUFFIXES.get(suffix) if suffix else Kind.SCRIPT
+    if suffix or name.startswith("."):
+        return _SUFFIXES.get(suffix)
+    return Kind.SCRIPT
 
 
 def kind_of_script(data: bytes) -> Kind | None:
