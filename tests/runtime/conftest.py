@@ -49,7 +49,8 @@ def run_inside(sglang_environments: Path, tmp_path: Path) -> RunInside:
         environment |= {"PYTHONPATH": os.pathsep.join(map(str, paths)), "CUDA_VISIBLE_DEVICES": ""}
         environment |= {"PYTHONDONTWRITEBYTECODE": "1"} | ({"SWA_LINT_GUARD": guard} if guard else {})
         python = sglang_environments / "base" / "bin" / "python"
-        command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(INSIDE)]
+        command = [str(python), "-W", "ignore", "-m", "pytest", "-W", "ignore", "-p", "no:cacheprovider"]
+        command += ["-c", os.devnull, "--rootdir", str(INSIDE)]
         return subprocess.run(
             [*command, "-q", *arguments, str(INSIDE / name)],
             cwd=tmp_path,

@@ -144,7 +144,7 @@ def test_a_draft_pool_is_refused_when_it_is_made(told):
 
 
 def test_without_disaggregation_it_is_one_warning(told):
-    _target, draft, allocator = real_pair(sliding_window=64)
+    _target, draft, allocator = real_pair(sliding_window=64)  # noqa: SWA201
     for _ in range(2):
         runner = allocate(draft, allocator, is_draft=True)
     assert runner.token_to_kv_pool is draft
@@ -188,7 +188,7 @@ def test_pools_without_a_window_are_no_news(told):
             enable_memory_saver=False,
         )
 
-    target, draft = plain(16), plain(64)
+    target, draft = plain(16), plain(64)  # noqa: SWA201
     allocate(target, Shared(target), is_draft=False, mode="decode")
     allocate(draft, Shared(target), is_draft=True, mode="decode")
     register(target, draft)
@@ -196,7 +196,7 @@ def test_pools_without_a_window_are_no_news(told):
 
 
 def test_a_draft_with_an_allocator_of_its_own_has_no_target(told):
-    _, draft, _ = real_pair(sliding_window=64)
+    _, draft, _ = real_pair(sliding_window=64)  # noqa: SWA201
     allocate(draft, Shared(draft), is_draft=True, mode="decode")
     assert not any("do not share" in text for text in told())
 
@@ -207,7 +207,7 @@ def test_no_draft_is_registered_as_ever():
 
 
 def test_a_fault_of_the_guard_stops_nothing(told):
-    _target, draft, _ = real_pair(sliding_window=64)
+    _target, draft, _ = real_pair(sliding_window=64)  # noqa: SWA201
 
     class Broken:
         def get_kvcache(self):
