@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from swa_lint.geometry import Field
 
@@ -46,26 +47,31 @@ _NOT_TARGET_ROOT = re.compile(r"option|recipe|setting|knob|cfg|environ|override"
 COPY_CALLS = frozenset({"copy.copy", "copy.deepcopy", "dataclasses.replace", "copy.replace"})
 
 
+@lru_cache(maxsize=4096)
 def draft_word(name: str) -> bool:
     """Whether an identifier marks draft code (`draft_args`, `nextn_worker`, `EagleRunner`)."""
     return bool(_DRAFT_WORD.search(name) or _DRAFT_CAMEL.search(name))
 
 
+@lru_cache(maxsize=4096)
 def draft_flag(name: str) -> bool:
     """Whether an identifier is a test for the draft (`is_draft_worker`)."""
     return name in DRAFT_FLAGS or bool(_DRAFT_FLAG.search(name))
 
 
+@lru_cache(maxsize=4096)
 def pool_class(name: str) -> bool:
     """Whether a class name is that of a device KV pool (host pools have pages of their own)."""
     return bool(_POOL.search(name)) and not _HOST.search(name)
 
 
+@lru_cache(maxsize=4096)
 def args_name(name: str) -> bool:
     """Whether an identifier is a usual one for server arguments."""
     return bool(_ARGS_NAME.search(name))
 
 
+@lru_cache(maxsize=4096)
 def target_path(path: str) -> bool:
     """Whether an access path reads its last attribute off the target: `self.page_size`, `target_worker.page_size`."""
     root, _, last = path.rpartition(".")

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swa_lint.geometry import Location
 from swa_lint.sources.facts import FileFacts, Problem
+from swa_lint.sources.python.parsing import parse
+from swa_lint.sources.python.relevance import mentions_geometry
 
 if TYPE_CHECKING:
     from swa_lint.sources.python.modules import Library, Module
 
-_GEOMETRY = re.compile(
-    rb"page[_-]size|KVPool|sliding_window|window_size|json_model_override_args|is_draft_worker|is_draft_model|disaggregation"
-)
-
 _libraries: dict[Path | None, Library] = {}
-
-
-def mentions_geometry(data: bytes) -> bool:
-    """Whether a file can say anything about geometry; most files cannot, and are not looked at further."""
-    return _GEOMETRY.search(data) is not None
 
 
 def read(path: str, text: str, *, root: Path | None = None) -> FileFacts:
     """The facts of a Python file; `path` is relative to `root`, below which its imports are followed.
 
-    A file that does not parse gives one Problem at the line of the error.
+    A file that may matter and does not parse gives one Problem at the line of the error.
     """
+    if not mentions_geometry(text.encode(errors="surrogatepass")):
+        return FileFacts(path)
     try:
         module, library = open_module(path, text, root)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -47,7 +40,7 @@ def open_module(path: str, text: str, root: Path | None) -> tuple[Module, Librar
     from swa_lint.sources.python.modules import Library, Module
 
     file = (root / path) if root is not None else None
-    module = Module(path, path.removesuffix(".py").replace("/", "."), text, ast.parse(text), file)
+    module = Module(path, path.removesuffix(".py").replace("/", "."), text, parse(text), file)
     library = _libraries.setdefault(root, Library(root))
     library.start(module)
     return module, library
@@ -58,3 +51,6 @@ def _problem(path: str, error: Exception) -> Problem:
     column = getattr(error, "offset", None) or 1
     message = getattr(error, "msg", None) or str(error) or type(error).__name__
     return Problem(Location(path, line, max(column, 1), line, max(column, 1) + 1), f"cannot be parsed: {message}")
+
+
+__all__ = ["mentions_geometry", "read"]

@@ -8,20 +8,15 @@ from collections.abc import Iterable, Iterator
 
 from swa_lint.geometry import Location
 from swa_lint.sources.facts import Launch, Pair
-from swa_lint.sources.python.base import Frame, OutOfBudget
+from swa_lint.sources.python.base import MAX_HOPS, Frame, OutOfBudget
 from swa_lint.sources.python.engine import Engine
 from swa_lint.sources.python.launches import LaunchEngine
 from swa_lint.sources.python.modules import FunctionNode, Library, Module
 from swa_lint.sources.python.pairs import Pairing
+from swa_lint.sources.python.relevance import about_sglang, drafts, launches, matters
 from swa_lint.sources.python.scopes import scope_of
 from swa_lint.sources.python.values import Klass, State, Val
 
-# A function without one of these can neither set geometry nor start a worker, unless it calls one that does.
-_TOKENS = re.compile(
-    r"page[_-]size|KVPool|sliding_window|window_size|json_model_override_args|is_draft|TpModelWorker|launch_server|"
-    r"disaggregation[_-]mode|other_args"
-)
-_SGLANG = re.compile(r"sglang|transformers|swa_window_size|kv_pool")
 _MAX_ROOTS = 400
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setUpClass", "setUp"})
 
@@ -58,7 +53,7 @@ def analyses(module: Module, library: Library) -> Iterator[tuple[LaunchEngine, S
 def _related(module: Module, library: Library) -> bool:
     """Whether the file, or one that it imports, is about SGLang at all: pages and windows are everywhere."""
     texts = [module.text, *(m.text for m in library.loaded)]
-    return "sglang" in module.path or any(_SGLANG.search(text) for text in texts)
+    return "sglang" in module.path or any(map(about_sglang, texts))
 
 
 def _add(pairs: dict[object, Pair], pair: Pair) -> None:
@@ -75,27 +70,34 @@ def _roots(module: Module) -> Iterable[ast.AST]:
     scope = scope_of(module)
     units: dict[str, ast.AST] = {**scope.functions, **scope.classes}
     lines = module.lines
-    relevant = {name for name, node in units.items() if _TOKENS.search(_source(lines, node))}
-    tables = [n for n in scope.body if _TOKENS.search(_source(lines, n))]
-    relevant |= {n.id for t in tables for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    calls = {name: _called(node) for name, node in units.items()}
-    grown = True
-    while grown:
-        more = {name for name, called in calls.items() if name not in relevant and called & relevant}
-        relevant |= more
-        grown = bool(more)
-    relevant &= units.keys()
+    texts = {name: _source(lines, node) for name, node in units.items()}
+    calls = {name: _called(text) for name, text in texts.items()}
+    tables = [n for n in scope.body if matters(_source(lines, n)) or drafts(_source(lines, n))]
+    able = {name for name, text in texts.items() if matters(text)}
+    able |= {n.id for t in tables for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    for _ in range(MAX_HOPS):
+        able |= {name for name, called in calls.items() if called & able}
+    named = {n.id for t in tables if drafts(_source(lines, t)) for n in ast.walk(t) if isinstance(n, ast.Name)}
+    drafting = {
+        name for name in able & units.keys() if drafts(texts[name]) or launches(texts[name]) or calls[name] & named
+    }
+    relevant = drafting | {name for name in able & units.keys() if calls[name] & drafting}
     called_by_others = {c for name in relevant for c in calls[name] if c != name}
     ordered = sorted(relevant, key=lambda n: (n in called_by_others, units[n].lineno))  # type: ignore[attr-defined]
-    return [module.tree, *(units[name] for name in ordered)][:_MAX_ROOTS]
+    body = [module.tree] if tables or any(launches(_source(lines, n)) for n in scope.body) else []
+    return [*body, *(units[name] for name in ordered)][:_MAX_ROOTS]
 
 
 def _source(lines: list[str], node: ast.AST) -> str:
     return "\n".join(lines[node.lineno - 1 : node.end_lineno])  # type: ignore[attr-defined]
 
 
-def _called(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+def _called(text: str) -> set[str]:
+    """The names in a text: more than it calls, and cheap."""
+    return set(_NAME.findall(text))
 
 
 def _run(engine: Engine, module: Module, root: ast.AST) -> tuple[State, list[Val]]:
@@ -152,7 +154,7 @@ def _methods(engine: Engine, klass: Klass, hops: int = 0) -> dict[FunctionNode, 
 def _relevant_methods(methods: dict[FunctionNode, Klass]) -> dict[FunctionNode, Klass]:
     """The constructors, and the methods that can matter or call one that can."""
     texts = {n: _source(owner.module.lines, n) for n, owner in methods.items()}
-    kept = {n for n in methods if n.name in _CONSTRUCTORS or _TOKENS.search(texts[n])}
+    kept = {n for n in methods if n.name in _CONSTRUCTORS or matters(texts[n])}
     names = {n.name for n in kept} - _CONSTRUCTORS
     kept |= {n for n in methods if any(f"self.{name}" in texts[n] for name in names)} if len(names) < 12 else set()
     return {n: owner for n, owner in methods.items() if n in kept}

@@ -11,7 +11,7 @@ from swa_lint.sources.python.modules import Library, Module, Span, span
 from swa_lint.sources.python.scopes import Scope, scope_of
 from swa_lint.sources.python.values import Ext, Func, Klass, Namespace, State, Val
 
-MAX_STEPS = 8_000  # statements of one analysis; real set-up code stays far below
+MAX_STEPS = 2_500  # statements of one analysis; real set-up code stays far below
 MAX_HOPS = 4  # calls followed into one another
 MAX_UNROLL = 48
 
@@ -92,6 +92,8 @@ class Base(ABC):
 
     def adopt(self, state: State) -> None:
         """Make the contents of module globals readable on this path."""
+        if len(state.adopted) == len(self.globals):
+            return
         for module, known in self.globals.items():
             if module not in state.adopted and known is not state:
                 state.adopted |= {module}

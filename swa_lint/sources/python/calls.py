@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from swa_lint.sources.python.base import MAX_HOPS, Frame
 from swa_lint.sources.python.expressions import Expressions
@@ -133,7 +133,7 @@ class Calls(Expressions):
                 inner = self.evaluate(frame, state, arg.value)
                 known = self.sequence(state, inner)
                 args.extend(
-                    known if known is not None else [replace(inner, core=Expr(f"*{path_of(self.heap, inner.core)}"))]
+                    known if known is not None else [inner._replace(core=Expr(f"*{path_of(self.heap, inner.core)}"))]
                 )
                 continue
             place = self.span(frame, arg)
@@ -153,7 +153,7 @@ class Calls(Expressions):
                     elif self.heap.things[option.core.oid].kind != "dict":
                         keywords.append(("#base", option))
                     for name, inner in self.heap.items(state, option.core.oid):
-                        keywords.append((name, replace(inner, conds=inner.conds + extra, given=inner.given or -1)))
+                        keywords.append((name, inner._replace(conds=inner.conds + extra, given=inner.given or -1)))
         return args, keywords
 
     # -- functions ---
@@ -216,8 +216,8 @@ class Calls(Expressions):
         found = []
         for exit_state, value in inner.returns:
             conds = tuple(c for c in exit_state.path[depth:] if c not in value.conds)
-            settled = replace(value, given=0) if value.given == inner.depth else value
-            found.append(replace(settled, conds=settled.conds + conds) if len(inner.returns) > 1 else settled)
+            settled = value._replace(given=0) if value.given == inner.depth else value
+            found.append(settled._replace(conds=settled.conds + conds) if len(inner.returns) > 1 else settled)
         if len(found) == 1 or all(v.core == found[0].core for v in found):
             return found[0]
         return Val(Phi(tuple(found)))
@@ -302,7 +302,7 @@ class Calls(Expressions):
 
 def _give(value: Val, depth: int) -> Val:
     """Mark a value as passed at this depth; the outermost place stays."""
-    return value if value.given or isinstance(value.core, (Func, Klass)) else replace(value, given=depth)
+    return value if value.given or isinstance(value.core, (Func, Klass)) else value._replace(given=depth)
 
 
 @dataclass(frozen=True)

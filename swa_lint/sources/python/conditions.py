@@ -122,19 +122,23 @@ class Tests(Base):
             if isinstance(other, Lit) and other.value is None:
                 if isinstance(one, Ref) and self.heap.things[one.oid].kind != "opaque":
                     return Test(False)
-                key = ("none", key_of(one))
+                key: object = ("none", key_of(one))
                 return self._known(state, Test(None, (Cond(key, True),), (Cond(key, False),), only_none=True))
             if isinstance(other, Lit) and isinstance(other.value, str):
                 return self._role(state, one, other.value)
             if isinstance(other, Lit) and isinstance(other.value, bool):
                 draft = draft_flag(path_of(self.heap, one).rpartition(".")[2])
                 holds = other.value
-                return self._known(state, Test(None, (Cond(key_of(one), holds, draft),), (Cond(key_of(one), not holds, draft),)))
+                return self._known(
+                    state, Test(None, (Cond(key_of(one), holds, draft),), (Cond(key_of(one), not holds, draft),))
+                )
         equal = tuple(self._equalities(state, left, right))
         key = ("same", key_of(a), key_of(b))
         if path_of(self.heap, b).rpartition(".")[2] in ("DRAFT", "TARGET"):
             draft = path_of(self.heap, b).endswith("DRAFT")
-            return Test(None, (Cond(("role", key_of(a)), draft, True),), (Cond(("role", key_of(a)), not draft, True),), equal)
+            return Test(
+                None, (Cond(("role", key_of(a)), draft, True),), (Cond(("role", key_of(a)), not draft, True),), equal
+            )
         return Test(None, (Cond(key, True),), (Cond(key, False),), equal)
 
     def _role(self, state: State, core: Core, word: str) -> Test:

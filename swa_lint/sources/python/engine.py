@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from swa_lint.sglang.names import (
     ARGS_CLASSES,
@@ -189,7 +189,7 @@ class Engine(LibraryCalls):
 
     def _now(self, state: State, value: Val) -> Val:
         """A value with the tests of its path."""
-        return replace(value, conds=value.conds + tuple(c for c in state.path if c not in value.conds))
+        return value._replace(conds=value.conds + tuple(c for c in state.path if c not in value.conds))
 
     # -- pools ---
 

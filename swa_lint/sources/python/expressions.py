@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from swa_lint.sglang.names import FIELD_OF_NAME
 from swa_lint.sources.python.base import MAX_UNROLL, Frame
 from swa_lint.sources.python.conditions import Tests
 from swa_lint.sources.python.heap import ABSENT, item, path_of
+from swa_lint.sources.python.scopes import members
 from swa_lint.sources.python.values import (
     Core,
     Expr,
@@ -60,7 +60,7 @@ class Expressions(Tests):
         if handler is None:
             return self._opaque(frame, node)
         value: Val = handler(frame, state, node)
-        return value if value.expr is not None else replace(value, expr=self.span(frame, node))
+        return value if value.expr is not None else value._replace(expr=self.span(frame, node))
 
     def _opaque(self, frame: Frame, node: ast.expr) -> Val:
         return self.heap.fresh(frame.module.source(node)[:80], self.span(frame, node))
@@ -73,7 +73,7 @@ class Expressions(Tests):
     def _eval_Name(self, frame: Frame, state: State, node: ast.Name) -> Val:
         value = self.lookup(frame, state, node.id)
         self.adopt(state)
-        return replace(value, expr=self.span(frame, node))
+        return value._replace(expr=self.span(frame, node))
 
     def _eval_NamedExpr(self, frame: Frame, state: State, node: ast.NamedExpr) -> Val:
         value = self.evaluate(frame, state, node.value).bound(self.span(frame, node), self.span(frame, node.value))
@@ -92,7 +92,7 @@ class Expressions(Tests):
     def _eval_Attribute(self, frame: Frame, state: State, node: ast.Attribute) -> Val:
         base = self.evaluate(frame, state, node.value)
         value = self.spread(state, base, lambda v: self.attribute(frame, state, v, node.attr))
-        return replace(value, expr=self.span(frame, node))
+        return value._replace(expr=self.span(frame, node))
 
     def spread(self, state: State, value: Val, each: Callable[[Val], Val]) -> Val:
         """Apply a function to every alternative of a value, keeping its conditions."""
@@ -102,7 +102,7 @@ class Expressions(Tests):
         for option in alternatives(value, state.path):
             result = each(option)
             fresh = tuple(c for c in option.conds if c not in state.path and c not in result.conds)
-            found.append(replace(result, conds=result.conds + fresh))
+            found.append(result._replace(conds=result.conds + fresh))
         if not found:
             return each(value.core.options[0])
         return found[0] if len(found) == 1 else Val(Phi(tuple(found)))
@@ -136,25 +136,15 @@ class Expressions(Tests):
 
     def class_attribute(self, klass: Klass, attr: str, instance: Val | None, hops: int = 0) -> Val | None:
         """A class's attribute, looked for in its bases too: a method (bound to `instance`) or a constant."""
-        for node in klass.node.body:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == attr:
-                decorators = {ast.unparse(d) for d in node.decorator_list}
-                bound = (
-                    Val(klass) if "classmethod" in decorators else None if "staticmethod" in decorators else instance
-                )
-                return Val(Func(node, klass.module, bound, klass))
-            targets = (
-                node.targets
-                if isinstance(node, ast.Assign)
-                else [node.target]
-                if isinstance(node, ast.AnnAssign)
-                else []
-            )
-            value = getattr(node, "value", None)
-            if value is not None and any(isinstance(t, ast.Name) and t.id == attr for t in targets):
-                frame = Frame(klass.module, klass.node.name)
-                place = self.span(frame, node)
-                return self.evaluate(frame, State(), value).bound(place, self.span(frame, value))
+        node = members(klass.node).get(attr)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            decorators = {ast.unparse(d) for d in node.decorator_list}
+            bound = Val(klass) if "classmethod" in decorators else None if "staticmethod" in decorators else instance
+            return Val(Func(node, klass.module, bound, klass))
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            frame = Frame(klass.module, klass.node.name)
+            place = self.span(frame, node)
+            return self.evaluate(frame, State(), node.value).bound(place, self.span(frame, node.value))
         if hops > 6:
             return None
         for base in self.bases(klass):
@@ -222,7 +212,7 @@ class Expressions(Tests):
                 inner = self.evaluate(frame, state, element.value)
                 known = self.sequence(state, inner)
                 items.extend(
-                    known if known is not None else [replace(inner, core=Expr(f"*{path_of(self.heap, inner.core)}"))]
+                    known if known is not None else [inner._replace(core=Expr(f"*{path_of(self.heap, inner.core)}"))]
                 )
                 continue
             value = self.evaluate(frame, state, element)
@@ -231,7 +221,7 @@ class Expressions(Tests):
         first = items[0].core if len(items) == 2 else None
         if isinstance(first, Lit) and first.value in FIELD_OF_NAME:
             # A ("page_size", 1) pair binds the value to the field's name.
-            items[1] = replace(items[1], where=self.span(frame, node), given=ENTRY)
+            items[1] = items[1]._replace(where=self.span(frame, node), given=ENTRY)
         return self.make_list(state, items)
 
     _eval_Tuple = _eval_List
@@ -259,7 +249,7 @@ class Expressions(Tests):
                 if self.heap.things[option.core.oid].kind != "dict":
                     self.heap.put(state, ref.oid, "#base", option, own=False)
                 for name, value in self.heap.items(state, option.core.oid):
-                    self.heap.set_item(state, ref.oid, name, replace(value, conds=value.conds + extra))
+                    self.heap.set_item(state, ref.oid, name, value._replace(conds=value.conds + extra))
 
     def _eval_ListComp(self, frame: Frame, state: State, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Val:
         inner = state.fork()
@@ -367,9 +357,9 @@ class Expressions(Tests):
     def _arm(self, frame: Frame, value: Val, node: ast.expr) -> Val:
         """One side of a choice: where its value was bound before is only a hop, the choice is the place."""
         if value.given or value.where is None:
-            return replace(value, expr=self.span(frame, node))
+            return value._replace(expr=self.span(frame, node))
         hops = (*value.hops, (value.where, "value comes from here"))[:6]
-        return replace(value, where=None, expr=self.span(frame, node), hops=hops)
+        return value._replace(where=None, expr=self.span(frame, node), hops=hops)
 
     def _eval_BoolOp(self, frame: Frame, state: State, node: ast.BoolOp) -> Val:
         values = [self._arm(frame, self.evaluate(frame, state, v), v) for v in node.values]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeVar
 
 from swa_lint.sglang.names import FIELD_OF_NAME, OVERRIDE_JSON
@@ -89,7 +88,7 @@ class Heap:
         found = alternatives(value)
         if any(v.core == ABSENT.core for v in found):
             before = self.get(state, oid, attr)
-            kept = [v if v.core != ABSENT.core else replace(before, conds=before.conds + v.conds) for v in found]
+            kept = [v if v.core != ABSENT.core else before._replace(conds=before.conds + v.conds) for v in found]
             value = Val(Phi(tuple(kept))) if len(kept) > 1 else kept[0]
         geometry = attr.strip("[]'") in _WATCHED
         state.slots[oid, attr] = Slot(value, own, self.clock, self.scope(state) if geometry else ())
@@ -196,8 +195,8 @@ def _join_seq(
     same = 0
     while same < min(len(a), len(b)) and a[same] == b[same]:
         same += 1
-    mine = tuple(replace(v, conds=v.conds + left) for v in a[same:])
-    theirs = tuple(replace(v, conds=v.conds + right) for v in b[same:])
+    mine = tuple(v._replace(conds=v.conds + left) for v in a[same:])
+    theirs = tuple(v._replace(conds=v.conds + right) for v in b[same:])
     return a[:same] + mine + theirs
 
 

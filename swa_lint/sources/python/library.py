@@ -5,13 +5,25 @@ from __future__ import annotations
 import ast
 import json
 import shlex
-from dataclasses import replace
 
 from swa_lint.sources.python.base import Frame
 from swa_lint.sources.python.calls import Keywords
 from swa_lint.sources.python.heap import ABSENT, item, path_of
 from swa_lint.sources.python.statements import Statements
-from swa_lint.sources.python.values import Core, Expr, Ext, Lit, Option, Partial, Phi, Ref, State, Text, Val, alternatives
+from swa_lint.sources.python.values import (
+    Core,
+    Expr,
+    Ext,
+    Lit,
+    Option,
+    Partial,
+    Phi,
+    Ref,
+    State,
+    Text,
+    Val,
+    alternatives,
+)
 
 _COPY = frozenset({"copy.copy", "copy.deepcopy", "pickle.loads"})
 _REPLACE = frozenset({"dataclasses.replace", "copy.replace", "msgspec.structs.replace", "attr.evolve", "attrs.evolve"})
@@ -95,7 +107,7 @@ class LibraryCalls(Statements):
             return Val(Partial(args[0], tuple(args[1:]), tuple(keywords)))
         if name == "builtins.dict":
             return self._dict(frame, state, args, keywords, node)
-        if last == "namedtuple" and len(args) >= 2 or last == "make_dataclass":
+        if (last == "namedtuple" and len(args) >= 2) or last == "make_dataclass":
             fields = self.sequence(state, args[1]) or [Val(Lit.of(w)) for w in self._words(args[1].core)]
             return Val(Partial(Val(Ext("<record>")), tuple(fields), ()))
         if name == "<record>":
@@ -160,9 +172,9 @@ class LibraryCalls(Statements):
         if isinstance(core, Lit) and core.value is not None:
             try:
                 if last == "int":
-                    return replace(value, core=Lit.of(int(core.value)))
+                    return value._replace(core=Lit.of(int(core.value)))
                 if last == "str":
-                    return replace(value, core=Lit.of(str(core.value)))
+                    return value._replace(core=Lit.of(str(core.value)))
             except ValueError:
                 return value
         return value
@@ -187,7 +199,7 @@ class LibraryCalls(Statements):
             if isinstance(name.core, Lit) and isinstance(name.core.value, str):
                 value = args[2]
                 inner = value.where if value.given else None
-                bound = value if inner is not None else replace(value, where=place)
+                bound = value if inner is not None else value._replace(where=place)
                 self.put_all(state, args[0], name.core.value, bound)
 
     def _option(self, key: Core, default: Core | None) -> Val:
@@ -257,7 +269,7 @@ class LibraryCalls(Statements):
                 else []
             )
             extra = updates if name == "model_copy" else keywords if name == "_replace" else []
-            entries = [(k, v if v.given else replace(v, given=-1)) for k, v in extra]
+            entries = [(k, v if v.given else v._replace(given=-1)) for k, v in extra]
             return self.replaced(frame, state, Val(ref), entries, node)
         if name == "override" and (len(args) <= 2):
             for key, value in keywords:
@@ -345,7 +357,7 @@ class LibraryCalls(Statements):
             entry = (
                 value
                 if value.given
-                else replace(value, given=-1 if isinstance(value.core, (Lit, Option, Ref, Expr)) else 0)
+                else value._replace(given=-1 if isinstance(value.core, (Lit, Option, Ref, Expr)) else 0)
             )
             found.append(entry if name == "values" else self.make_list(state, [key, entry]))
         return self.make_list(state, found)
@@ -392,7 +404,7 @@ class LibraryCalls(Statements):
         """The words of a command line; unknown parts stay within their words."""
         core = value.core
         if isinstance(core, Phi) or not isinstance(core, (Lit, Text)):
-            return self.make_list(state, [replace(value, core=Expr(f"*{path_of(self.heap, core)}"))])
+            return self.make_list(state, [value._replace(core=Expr(f"*{path_of(self.heap, core)}"))])
         parts = core.parts if isinstance(core, Text) else (str(core.value),)
         marked, held = "", []  # type: str, list[Core]
         for part in parts:

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from swa_lint.geometry import Location
+from swa_lint.sources.python.parsing import parse
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -47,8 +49,7 @@ class Module:
         return "\n".join([first, *lines[1:-1], last])
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A range of a module, as ast gives it; becomes a Location only when something is reported."""
 
     module: Module
@@ -155,7 +156,7 @@ class Library:
             if not _MAY_MATTER.search(data):
                 return None
             text = data.decode("utf-8-sig")
-            tree = ast.parse(text)
+            tree = parse(text)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
         assert self.root is not None

@@ -21,10 +21,12 @@ from swa_lint.geometry import (
 )
 from swa_lint.sglang.names import FIELD_OF_NAME, OVERRIDE_JSON, WINDOW_NAMES, draft_word, target_path
 from swa_lint.sources.facts import Carrier, CarrierKind, Fact, Hop, Link, Pair
-from swa_lint.sources.python.engine import Engine
+from swa_lint.sources.python.engine import Engine, Made
 from swa_lint.sources.python.heap import Heap, path_of
 from swa_lint.sources.python.modules import Module, Span
+from swa_lint.sources.python.scopes import scope_of
 from swa_lint.sources.python.values import (
+    Cond,
     Core,
     Expr,
     Ext,
@@ -81,15 +83,9 @@ class Judge:
     def one(self, a: Core, b: Core) -> Relation:
         if a == b or frozenset((a, b)) in self.state.equal:
             return Relation.EQUAL
-        if any(
-            {a, x} in ({*e} for e in self.state.equal) and {x, b} in ({*e} for e in self.state.equal)
-            for x in self._known()
-        ):
+        if any({frozenset((a, c)), frozenset((c, b))} <= self.state.equal for pair in self.state.equal for c in pair):
             return Relation.EQUAL
         return relate(as_value(self.heap, a), as_value(self.heap, b))
-
-    def _known(self) -> set[Core]:
-        return {c for pair in self.state.equal for c in pair}  # type: ignore[misc]
 
 
 class Pairing:
@@ -406,22 +402,20 @@ class Pairing:
             ]
             yield from self._pool_pair(one.oid, one.state, one.conds, targets)
 
-    def _pool_draft(self, oid: int, conds: tuple[object, ...], function: str) -> bool:
+    def _pool_draft(self, oid: int, conds: tuple[Cond, ...], function: str) -> bool:
         thing = self.heap.things[oid]
         if thing.target:
             return False
-        if any(getattr(c, "draft", False) for c in conds):
-            return any(getattr(c, "draft", False) and getattr(c, "holds", False) for c in conds)
+        if any(c.draft for c in conds):
+            return any(c.draft and c.holds for c in conds)
         if any("target" in n for n in thing.names):
             return False
         return self.is_draft(thing) or (draft_word(function) and not any("pool" in n for n in thing.names))
 
-    def _pool_pair(self, oid: int, state: State, conds: tuple[object, ...], targets: list[object]) -> Iterator[Pair]:
-        from swa_lint.sources.python.engine import Made
-
+    def _pool_pair(self, oid: int, state: State, conds: tuple[Cond, ...], targets: list[Made]) -> Iterator[Pair]:
         thing = self.heap.things[oid]
         nearest = min(
-            (t for t in targets if isinstance(t, Made)),
+            targets,
             key=lambda t: abs(self.heap.things[t.oid].time - thing.time),
             default=None,
         )
@@ -442,7 +436,7 @@ class Pairing:
                     continue
                 if isinstance(draft.core, Ref) and "target" in path_of(self.heap, draft.core):
                     continue
-                link = Link.BRANCH if any(getattr(c, "draft", False) for c in conds) else Link.POOLS
+                link = Link.BRANCH if any(c.draft for c in conds) else Link.POOLS
                 target = self._worst(draft, other.value, judge)
                 yield self._pool_fact_pair(link, thing, field, draft, target, nearest.oid, slot)
 
@@ -589,8 +583,8 @@ def windows_of(heap: Heap, core: Core) -> tuple[object, ...] | None:
     return tuple(sorted((k, v) for k, v in data.items() if k in WINDOW_NAMES)) if isinstance(data, dict) else None
 
 
-def _roleless(conds: tuple[object, ...]) -> tuple:  # type: ignore[type-arg]
-    return tuple(c for c in conds if not getattr(c, "draft", False))
+def _roleless(conds: tuple[Cond, ...]) -> tuple[Cond, ...]:
+    return tuple(c for c in conds if not c.draft)
 
 
 def _also(value: Val, place: Span) -> list[tuple[Span, str]]:
@@ -605,8 +599,5 @@ def _within(inner: Span, outer: Span) -> bool:
     )
 
 
-def _global(module: object, name: str) -> bool:
-    from swa_lint.sources.python.modules import Module
-    from swa_lint.sources.python.scopes import scope_of
-
-    return isinstance(module, Module) and name in scope_of(module).assigned
+def _global(module: Module, name: str) -> bool:
+    return name in scope_of(module).assigned

@@ -102,3 +102,24 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _flat(part)
         else:
             yield node
+
+
+_members: dict[int, tuple[ast.ClassDef, dict[str, ast.stmt]]] = {}
+
+
+def members(node: ast.ClassDef) -> dict[str, ast.stmt]:
+    """What a class body binds: methods, and assignments with a value; the last binding of a name counts."""
+    found = _members.get(id(node))
+    if found is None or found[0] is not node:
+        if len(_members) > 2048:
+            _members.clear()
+        names: dict[str, ast.stmt] = {}
+        for child in node.body:
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                names[child.name] = child
+            elif isinstance(child, ast.Assign):
+                names.update({t.id: child for t in child.targets if isinstance(t, ast.Name)})
+            elif isinstance(child, ast.AnnAssign) and child.value is not None and isinstance(child.target, ast.Name):
+                names[child.target.id] = child
+        _members[id(node)] = found = (node, names)
+    return found[1]

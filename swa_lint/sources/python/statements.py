@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from swa_lint.sources.python.base import MAX_UNROLL, Frame
 from swa_lint.sources.python.calls import Calls
@@ -87,10 +86,9 @@ class Statements(Calls):
             # A tuple returned on several paths: unpack each path's items.
             columns = [[] for _ in target.elts]  # type: list[list[Val]]
             for option in options:
-                items = self.sequence(state, option) or []
                 fresh = tuple(c for c in option.conds if c not in state.path)
-                for column, element in zip(columns, items, strict=False):
-                    column.append(replace(element, conds=element.conds + fresh))
+                for column, item in zip(columns, self.sequence(state, option) or [], strict=False):
+                    column.append(item._replace(conds=item.conds + fresh))
             for element_target, column in zip(target.elts, columns, strict=True):
                 if column:
                     same = all(v.core == column[0].core for v in column)
@@ -120,7 +118,7 @@ class Statements(Calls):
                 continue
             before = self.heap.get(state, option.core.oid, attr)
             fresh = tuple(c for c in option.conds if c not in state.path)
-            maybe = Val(Phi((replace(value, conds=value.conds + fresh), before)))
+            maybe = Val(Phi((value._replace(conds=value.conds + fresh), before)))
             self.heap.put(state, option.core.oid, attr, maybe)
 
     def _store_item(self, frame: Frame, state: State, target: ast.Subscript, value: Val) -> None:
@@ -152,10 +150,9 @@ class Statements(Calls):
             isinstance(before.core, Ref)
             and before.core.oid in state.seqs
             and self.heap.things[before.core.oid].kind == "list"
-        ):
-            if isinstance(node.op, ast.Add):
-                self.extend(frame, state, before.core, value)
-                return
+        ) and isinstance(node.op, ast.Add):
+            self.extend(frame, state, before.core, value)
+            return
         if (
             isinstance(node.op, ast.BitOr)
             and isinstance(before.core, Ref)
@@ -170,7 +167,7 @@ class Statements(Calls):
         """Append all items of another sequence to a list; one that is not known leaves a mark."""
         items = self.sequence(state, value)
         if items is None:
-            items = [replace(value, core=value.core)] if isinstance(value.core, Lit) else [_splice(self, value)]
+            items = [value._replace(core=value.core)] if isinstance(value.core, Lit) else [_splice(self, value)]
         state.seqs[ref.oid] = (*state.seqs.get(ref.oid, ()), *items)
 
     def _exec_Expr(self, frame: Frame, state: State, node: ast.Expr) -> None:
@@ -400,4 +397,4 @@ def _dotted(node: ast.expr) -> str | None:
 
 
 def _splice(run: Statements, value: Val) -> Val:
-    return replace(value, core=Expr(f"*{path_of(run.heap, value.core)}"))
+    return value._replace(core=Expr(f"*{path_of(run.heap, value.core)}"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
 from swa_lint.sources.python.modules import FunctionNode, Module, Span
 
@@ -114,8 +114,7 @@ class Cond:
     draft: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Val:
+class Val(NamedTuple):
     """A core with its history.
 
     `where` is the statement, keyword, dict item or argument that bound it last (name and value in range), `expr` the
@@ -135,12 +134,12 @@ class Val:
     def bound(self, where: Span, expr: Span | None) -> Val:
         """This value bound at `where`, unless an argument's place outranks it."""
         if self.given:
-            return self if len(self.hops) > 6 else replace(self, hops=(*self.hops, (where, "set here")))
+            return self if len(self.hops) > 6 else self._replace(hops=(*self.hops, (where, "set here")))
         hops = self.hops
         if self.where is not None and self.where != where and len(hops) < 6:
             hops = (*hops, (self.where, "value comes from here"))
         origin = self.origin or (self.where if isinstance(self.core, Phi) else None)
-        return replace(self, where=where, expr=expr or self.expr, hops=hops, origin=origin)
+        return self._replace(where=where, expr=expr or self.expr, hops=hops, origin=origin)
 
 
 def alternatives(value: Val, conds: tuple[Cond, ...] = (), limit: int = 24) -> list[Val]:
@@ -149,19 +148,19 @@ def alternatives(value: Val, conds: tuple[Cond, ...] = (), limit: int = 24) -> l
     if contradictory(merged):
         return []
     if not isinstance(value.core, Phi):
-        return [replace(value, conds=merged)]
+        return [value._replace(conds=merged)]
     found: list[Val] = []
     for option in value.core.options:
         for inner in alternatives(option, merged, limit):
             origin = inner.origin or inner.where or value.origin
             if inner.given or value.where is None:
-                found.append(replace(inner, origin=origin))
+                found.append(inner._replace(origin=origin))
             else:
                 hops = inner.hops if inner.where is None else (*inner.hops, (inner.where, "value comes from here"))
                 expr = inner.expr if inner.where is None or inner.where == value.where else value.expr
                 hops += value.hops
                 found.append(
-                    replace(inner, where=value.where, expr=expr, given=value.given, origin=origin, hops=hops[:8])
+                    inner._replace(where=value.where, expr=expr, given=value.given, origin=origin, hops=hops[:8])
                 )
         if len(found) > limit:
             break
@@ -190,8 +189,8 @@ def merge(left: Val, right: Val, conds_left: tuple[Cond, ...], conds_right: tupl
         return left
     if width(left) + width(right) > MAX_WIDTH:
         return Val(Expr("one of many values"))
-    a = replace(left, conds=left.conds + tuple(c for c in conds_left if c not in left.conds))
-    b = replace(right, conds=right.conds + tuple(c for c in conds_right if c not in right.conds))
+    a = left._replace(conds=left.conds + tuple(c for c in conds_left if c not in left.conds))
+    b = right._replace(conds=right.conds + tuple(c for c in conds_right if c not in right.conds))
     return Val(Phi((a, b)))
 
 

@@ -1,0 +1,45 @@
+"""Which text can matter to geometry: asked of whole files before they are parsed, and of functions before they run."""
+
+from __future__ import annotations
+
+import re
+
+# A function can matter when it binds geometry, makes a pool or starts a worker (or calls one that does) ...
+_EFFECT = (
+    r"(?:page_size|sliding_window(?:_size)?|window_size|json_model_override_args)(?:\s*[:\w\[\]]*\s*=[^=]|[\"'])|KVPool|"
+    r"is_draft\w*\s*=|WorkerClient\(|TpModelWorker\(|swa_window_size"
+)
+# ... and something in it is the draft's; or when it starts servers.
+_DRAFT = r"(?i:draft|nextn|mtp|eagle|dflash|dspark)|swa_window_size"
+_LAUNCH = r"launch_server|--page-size|--disaggregation|[\"'](?:page-size|disaggregation-mode)|\bEngine\(|other_args"
+
+_effect, _draft, _launch = re.compile(_EFFECT), re.compile(_DRAFT), re.compile(_LAUNCH)
+_effect_bytes, _draft_bytes, _launch_bytes = (re.compile(p.encode()) for p in (_EFFECT, _DRAFT, _LAUNCH))
+_about_sglang = re.compile(r"sglang|transformers|swa_window_size|kv_pool")
+
+
+def mentions_geometry(data: bytes) -> bool:
+    """Whether a file can say anything about geometry; most files cannot, and are not looked at further."""
+    if _launch_bytes.search(data):
+        return b"sglang" in data
+    return _effect_bytes.search(data) is not None and _draft_bytes.search(data) is not None
+
+
+def matters(text: str) -> bool:
+    """Whether a function, or a statement, can set geometry or start a server."""
+    return bool(_effect.search(text) or _launch.search(text))
+
+
+def drafts(text: str) -> bool:
+    """Whether something in it is the draft's."""
+    return _draft.search(text) is not None
+
+
+def launches(text: str) -> bool:
+    """Whether it may start a server."""
+    return _launch.search(text) is not None
+
+
+def about_sglang(text: str) -> bool:
+    """Whether a file is about SGLang at all: pages and windows are everywhere."""
+    return _about_sglang.search(text) is not None
