@@ -267,7 +267,7 @@ def test_command_shares_and_leaves_the_project_clean(project: Path) -> None:
     assert texts(project) == before
     ran = swa_lint(project, "fix", *SHARE)
     assert (ran.returncode, ran.stdout) == (0, "No findings in 18 files.\n")
-    assert f"Shared geometry in serving/geometry.py, which {len(expected) - 1} files now read." in ran.stderr
+    assert f"Shared geometry in serving/geometry.py; {len(expected) - 1} files changed to read it." in ran.stderr
     assert texts(project) == before | expected
     again = swa_lint(project, "fix", *SHARE)
     assert again.returncode == 0

@@ -44,5 +44,5 @@ def _carry_out(session: Session, plan: SharePlan) -> bool:
     if changed:
         verb = "Shared" if session.write else "Would share"
         files = f"{len(plan.files)} file{'s' * (len(plan.files) != 1)}"
-        click.echo(f"{verb} geometry in {plan.module_path}, which {files} now read.", err=True)
+        click.echo(f"{verb} geometry in {plan.module_path}; {files} changed to read it.", err=True)
     return bool(changed)
