@@ -73,7 +73,7 @@ class Expressions(Tests):
     def _eval_Name(self, frame: Frame, state: State, node: ast.Name) -> Val:
         value = self.lookup(frame, state, node.id)
         self.adopt(state)
-        return value._replace(expr=self.span(frame, node))
+        return value if value.given else value._replace(expr=self.span(frame, node))
 
     def _eval_NamedExpr(self, frame: Frame, state: State, node: ast.NamedExpr) -> Val:
         value = self.evaluate(frame, state, node.value).bound(self.span(frame, node), self.span(frame, node.value))
@@ -92,7 +92,7 @@ class Expressions(Tests):
     def _eval_Attribute(self, frame: Frame, state: State, node: ast.Attribute) -> Val:
         base = self.evaluate(frame, state, node.value)
         value = self.spread(state, base, lambda v: self.attribute(frame, state, v, node.attr))
-        return value._replace(expr=self.span(frame, node))
+        return value if value.given else value._replace(expr=self.span(frame, node))
 
     def spread(self, state: State, value: Val, each: Callable[[Val], Val]) -> Val:
         """Apply a function to every alternative of a value, keeping its conditions."""

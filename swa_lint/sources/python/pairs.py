@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -310,9 +311,10 @@ class Pairing:
             if place is None:
                 continue
             text = self._arm_text(target, draft)
+            chosen = draft._replace(expr=draft.choice or draft.expr)
             yield Pair(
                 Link.BRANCH,
-                self.fact(Role.DRAFT, field, draft, carrier, place),
+                self.fact(Role.DRAFT, field, chosen, carrier, place),
                 self.fact(Role.TARGET, field, target, carrier, target.origin or target.where or target.expr or place),
                 False,
                 text,
@@ -320,10 +322,13 @@ class Pairing:
 
     @staticmethod
     def _arm_text(target: Val, draft: Val) -> str | None:
-        """The other arm's text: it reads in the same function."""
-        if target.expr is None or draft.expr is None or target.expr.module is not draft.expr.module:
+        """The other arm's text, when it stands in the same function and so reads the same."""
+        here, there = draft.choice or draft.expr, target.choice or target.expr
+        if here is None or there is None or here.module is not there.module:
             return None
-        return target.expr.module.text_of(target.expr)
+        if _function_at(here) is not _function_at(there):
+            return None
+        return there.module.text_of(there)
 
     def _choices(self) -> Iterator[Pair]:
         for chosen in self.engine.chosen:
@@ -597,6 +602,15 @@ def _within(inner: Span, outer: Span) -> bool:
         and (outer.line, outer.offset) <= (inner.line, inner.offset)
         and (inner.end_line, inner.end_offset) <= (outer.end_line, outer.end_offset)
     )
+
+
+def _function_at(place: Span) -> ast.AST | None:
+    """The innermost function around a place."""
+    found: ast.AST | None = None
+    for node in ast.walk(place.module.tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= place.line <= (node.end_lineno or 0):
+            found = node
+    return found
 
 
 def _global(module: Module, name: str) -> bool:

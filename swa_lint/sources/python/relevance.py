@@ -6,7 +6,8 @@ import re
 
 # A function can matter when it binds geometry, makes a pool or starts a worker (or calls one that does) ...
 _EFFECT = (
-    r"(?:page_size|sliding_window(?:_size)?|window_size|json_model_override_args)(?:\s*[:\w\[\]]*\s*=[^=]|[\"'])|KVPool|"
+    r"(?:page|window)(?:_\w+)?\s*=[^=]|(?:page_size|window_size|sliding_window|override_args)(?:\s*[:\w\[\]]*\s*=[^=]|[\"'])|"
+    r"override_args\s*=|KVPool|"
     r"is_draft\w*\s*=|WorkerClient\(|TpModelWorker\(|swa_window_size"
 )
 # ... and something in it is the draft's; or when it starts servers.

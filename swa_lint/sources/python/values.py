@@ -120,7 +120,7 @@ class Val(NamedTuple):
     `where` is the statement, keyword, dict item or argument that bound it last (name and value in range), `expr` the
     value's own text; `given`: it was passed as an argument (at that depth) or under its field's name (-1), so that this
     place outranks later ones; `conds` are the conditions of this alternative; `hops` are earlier places; `origin` is where
-    a path chose this alternative.
+    a path chose this alternative, `choice` the text that it chose.
     """
 
     core: Core
@@ -130,6 +130,7 @@ class Val(NamedTuple):
     conds: tuple[Cond, ...] = ()
     hops: tuple[tuple[Span, str], ...] = ()
     origin: Span | None = None
+    choice: Span | None = None
 
     def bound(self, where: Span, expr: Span | None) -> Val:
         """This value bound at `where`, unless an argument's place outranks it."""
@@ -153,15 +154,15 @@ def alternatives(value: Val, conds: tuple[Cond, ...] = (), limit: int = 24) -> l
     for option in value.core.options:
         for inner in alternatives(option, merged, limit):
             origin = inner.origin or inner.where or value.origin
+            choice = inner.choice or inner.expr
             if inner.given or value.where is None:
-                found.append(inner._replace(origin=origin))
+                found.append(inner._replace(origin=origin, choice=choice))
             else:
                 hops = inner.hops if inner.where is None else (*inner.hops, (inner.where, "value comes from here"))
                 expr = inner.expr if inner.where is None or inner.where == value.where else value.expr
                 hops += value.hops
-                found.append(
-                    inner._replace(where=value.where, expr=expr, given=value.given, origin=origin, hops=hops[:8])
-                )
+                settled = inner._replace(where=value.where, expr=expr, given=value.given, hops=hops[:8])
+                found.append(settled._replace(origin=origin, choice=choice))
         if len(found) > limit:
             break
     return found[:limit]
