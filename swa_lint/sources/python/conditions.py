@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from swa_lint.sglang.names import draft_flag, draft_word
+from swa_lint.sglang.names import draft_flag
 from swa_lint.sources.python.base import Base, Frame
 from swa_lint.sources.python.heap import key_of, path_of
 from swa_lint.sources.python.values import Cond, Core, Lit, Ref, State, Val, alternatives
@@ -143,7 +143,7 @@ class Tests(Base):
 
     def _role(self, state: State, core: Core, word: str) -> Test:
         """`role == "draft"`, `kind == "target"`: a test for the draft; other strings are tests like any."""
-        if draft_word(word) and " " not in word and "/" not in word:
+        if "draft" in word.lower() and word.replace("_", "").isalpha():  # other words name algorithms, not roles
             key: object = ("role", key_of(core))
             return self._known(state, Test(None, (Cond(key, True, True),), (Cond(key, False, True),)))
         if word in ("target", "main", "base"):

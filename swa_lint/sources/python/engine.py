@@ -336,7 +336,8 @@ class Engine(LibraryCalls):
         if len(roots) < 2:
             return
         for value in (*mine, *theirs):
-            if path_of(self.heap, value.core).endswith(f".{WINDOW_TRAP}") and value.expr is not None:
+            owner, _, attr = path_of(self.heap, value.core).rpartition(".")
+            if attr == WINDOW_TRAP and ("pool" in owner or "target" in owner or draft_word(owner)) and value.expr is not None:
                 self.traps.append(Trap(value, value.expr, self.span(frame, node)))
 
     def _leaves(self, state: State, value: Val) -> list[Val]:

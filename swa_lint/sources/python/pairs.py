@@ -305,6 +305,8 @@ class Pairing:
             others = [t for t in theirs if not contradictory(tuple(c for c in draft.conds + t.conds if not c.draft))]
             if not others or all(judge.one(draft.core, t.core) is Relation.EQUAL for t in others):
                 continue
+            if self._reads_own(draft, others[0]) or self._follows(draft, None, judge, field):
+                continue
             target = next(t for t in others if judge.one(draft.core, t.core) is not Relation.EQUAL)
             carrier = self.carrier(kind, thing, draft)
             place = draft.origin or draft.where
@@ -319,6 +321,12 @@ class Pairing:
                 False,
                 text,
             )
+
+    def _reads_own(self, draft: Val, target: Val) -> bool:
+        """`config.sliding_window` of whichever config the role has: the choice is of the model, not of its geometry."""
+        last = [path_of(self.heap, v.core).rpartition(".")[2] for v in (draft, target)]
+        both = isinstance(draft.core, Ref) and isinstance(target.core, Ref)
+        return both and last[0] == last[1] and last[0] in WINDOW_NAMES
 
     @staticmethod
     def _arm_text(target: Val, draft: Val) -> str | None:
