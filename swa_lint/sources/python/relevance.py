@@ -16,11 +16,28 @@ _LAUNCH = r"launch_server|--page-size|--disaggregation|[\"'](?:page-size|disaggr
 
 _effect, _draft, _launch = re.compile(_EFFECT), re.compile(_DRAFT), re.compile(_LAUNCH)
 _effect_bytes, _draft_bytes, _launch_bytes = (re.compile(p.encode()) for p in (_EFFECT, _DRAFT, _LAUNCH))
+# Without one of these no pattern above matches; plain searches rule out most files ten times faster.
+_SIGNS = (
+    b"page_size",
+    b"page-size",
+    b"window",
+    b"json_model_override_args",
+    b"KVPool",
+    b"is_draft",
+    b"WorkerClient(",
+    b"TpModelWorker(",
+    b"launch_server",
+    b"disaggregation",
+    b"Engine(",
+    b"other_args",
+)
 _about_sglang = re.compile(r"sglang|transformers|swa_window_size|kv_pool")
 
 
 def mentions_geometry(data: bytes) -> bool:
     """Whether a file can say anything about geometry; most files cannot, and are not looked at further."""
+    if not any(sign in data for sign in _SIGNS):
+        return False
     if _launch_bytes.search(data):
         return b"sglang" in data
     return _effect_bytes.search(data) is not None and _draft_bytes.search(data) is not None
