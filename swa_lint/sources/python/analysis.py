@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from swa_lint.geometry import Location
 from swa_lint.sources.facts import Launch, Pair
-from swa_lint.sources.python.base import MAX_HOPS, Frame, OutOfBudget
+from swa_lint.sources.python.base import MAX_HOPS, MAX_STEPS, METHOD_STEPS, Frame, OutOfBudget
 from swa_lint.sources.python.engine import Engine
 from swa_lint.sources.python.launches import LaunchEngine
 from swa_lint.sources.python.modules import FunctionNode, Library, Module
@@ -174,7 +174,12 @@ def _run_class(engine: Engine, module: Module, klass: Klass) -> tuple[State, lis
         work = state.fork()
         work.path, work.live = (), True
         bound = None if any(ast.unparse(d) == "staticmethod" for d in node.decorator_list) else self_value
-        end, values = _run_function(engine, owner.module, node, work, bound, owner)
+        engine.limit = min(engine.steps + METHOD_STEPS, 3 * MAX_STEPS)
+        try:
+            end, values = _run_function(engine, owner.module, node, work, bound, owner)
+        except (OutOfBudget, RecursionError):
+            engine.active.clear()
+            continue
         returned += values
         if end.live or values:
             state = end

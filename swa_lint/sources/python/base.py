@@ -11,7 +11,8 @@ from swa_lint.sources.python.modules import Library, Module, Span, span
 from swa_lint.sources.python.scopes import Scope, scope_of
 from swa_lint.sources.python.values import Ext, Func, Klass, Namespace, State, Val
 
-MAX_STEPS = 2_500  # statements of one analysis; real set-up code stays far below
+MAX_STEPS = 2_500  # statements and calls of one analysis; real set-up code stays far below
+METHOD_STEPS = 1_000  # of one method
 MAX_HOPS = 4  # calls followed into one another
 MAX_UNROLL = 48
 
@@ -41,6 +42,7 @@ class Base(ABC):
         self.library = library
         self.heap = Heap()
         self.steps = 0
+        self.limit = MAX_STEPS
         self.globals: dict[Module, State] = {}
         self.active: list[ast.AST] = []
         self.inlined: set[ast.AST] = set()
@@ -76,7 +78,7 @@ class Base(ABC):
 
     def tick(self) -> None:
         self.steps += 1
-        if self.steps > MAX_STEPS:
+        if self.steps > self.limit:
             raise OutOfBudget
 
     def span(self, frame: Frame, first: ast.AST, last: ast.AST | None = None) -> Span:
