@@ -60,7 +60,7 @@ def _add(pairs: dict[object, Pair], pair: Pair) -> None:
     """Several analyses may meet one defect; the strongest link at a place stays."""
     place = pair.target if pair.link.name == "REBOUND" else pair.draft
     assert place is not None
-    key = (pair.link, place.where, place.field)
+    key = (pair.link, place.where.path, place.where.line, place.field)
     if key not in pairs or (pairs[key].target_text is None and pair.target_text is not None):
         pairs[key] = pair
 

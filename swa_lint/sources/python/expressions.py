@@ -163,7 +163,24 @@ class Expressions(Tests):
         if isinstance(node.slice, ast.Slice):
             return self._slice(frame, state, base, node.slice) or self._opaque(frame, node)
         key = self.evaluate(frame, state, node.slice)
+        chosen = self._table(frame, state, base, key, node)
+        if chosen is not None:
+            return chosen
         return self.spread(state, base, lambda v: self.subscript(state, v, key))
+
+    def _table(self, frame: Frame, state: State, base: Val, key: Val, node: ast.Subscript) -> Val | None:
+        """`{True: a, False: b}[test]` and `(b, a)[test]` choose like a conditional expression."""
+        if not isinstance(base.core, Ref) or isinstance(key.core, Lit) or len(state.seqs.get(base.core.oid, ())) != 2:
+            return None
+        kind = self.heap.things[base.core.oid].kind
+        if kind == "dict":
+            yes, no = (self.heap.get(state, base.core.oid, item(k)) for k in (True, False))
+        else:
+            no, yes = state.seqs[base.core.oid]
+        test = self.test(frame, state, node.slice)
+        if ABSENT.core in (yes.core, no.core) or test.truth is not None or not any(c.draft for c in test.yes):
+            return None
+        return merge(yes._replace(where=None), no._replace(where=None), test.yes, test.no)
 
     def subscript(self, state: State, base: Val, key: Val) -> Val:
         if not isinstance(base.core, Ref):

@@ -91,7 +91,7 @@ class LibraryCalls(Statements):
             return self.spread(state, args[0], lambda v: self._copied(frame, state, v, node))
         if (name in _REPLACE or last == "__replace__") and args:
             return self.spread(state, args[0], lambda v: self.replaced(frame, state, v, keywords, node))
-        if name == "builtins.setattr" and len(args) == 3:
+        if (name == "builtins.setattr" or last == "__setattr__") and len(args) == 3:
             self._setattr(frame, state, args, node)
             return Val(Lit.of(None))
         if name == "builtins.getattr" and len(args) >= 2 and isinstance(args[1].core, Lit):

@@ -217,6 +217,9 @@ class Pairing:
         if not isinstance(draft.core, (Ref, Ext)):
             return False
         path = path_of(self.heap, draft.core)
+        parent = self.heap.things[draft.core.oid].parent if isinstance(draft.core, Ref) else None
+        if parent is not None and any("target" in n for n in self.heap.things[parent[0]].names):
+            return True
         root, _, last = path.rpartition(".")
         if field is Field.SLIDING_WINDOW and last in WINDOW_NAMES and not draft_word(path) and "config" in root:
             return True
@@ -413,7 +416,7 @@ class Pairing:
             targets = [
                 m for m in made if all(m is not d for d in drafts) and not contradictory(_roleless(m.conds + one.conds))
             ]
-            yield from self._pool_pair(one.oid, one.state, one.conds, targets)
+            yield from self._pool_pair(one, targets)
 
     def _pool_draft(self, oid: int, conds: tuple[Cond, ...], function: str) -> bool:
         thing = self.heap.things[oid]
@@ -425,7 +428,8 @@ class Pairing:
             return False
         return self.is_draft(thing) or (draft_word(function) and not any("pool" in n for n in thing.names))
 
-    def _pool_pair(self, oid: int, state: State, conds: tuple[Cond, ...], targets: list[Made]) -> Iterator[Pair]:
+    def _pool_pair(self, made: Made, targets: list[Made]) -> Iterator[Pair]:
+        oid, state, conds = made.oid, made.state, made.conds
         thing = self.heap.things[oid]
         nearest = min(
             targets,
@@ -449,7 +453,10 @@ class Pairing:
                     continue
                 if isinstance(draft.core, Ref) and "target" in path_of(self.heap, draft.core):
                     continue
-                link = Link.BRANCH if any(c.draft for c in conds) else Link.POOLS
+                if conds and self._follows(draft, None, judge, field):
+                    continue
+                together = made.function == nearest.function
+                link = Link.BRANCH if together and any(c.draft for c in conds) else Link.POOLS
                 target = self._worst(draft, other.value, judge)
                 yield self._pool_fact_pair(link, thing, field, draft, target, nearest.oid, slot)
 

@@ -11,6 +11,7 @@ from swa_lint.sources.python.heap import key_of, path_of
 from swa_lint.sources.python.scopes import Scope, bind_imports
 from swa_lint.sources.python.values import (
     Cond,
+    Core,
     Expr,
     Ext,
     Func,
@@ -124,6 +125,13 @@ class Statements(Calls):
     def _store_item(self, frame: Frame, state: State, target: ast.Subscript, value: Val) -> None:
         base = self.evaluate(frame, state, target.value)
         key = self.evaluate(frame, state, target.slice).core
+        if isinstance(base.core, Phi):
+            for option in alternatives(base, state.path):
+                self._set_key(frame, state, option, key, value._replace(conds=value.conds + option.conds))
+            return
+        self._set_key(frame, state, base, key, value)
+
+    def _set_key(self, frame: Frame, state: State, base: Val, key: Core, value: Val) -> None:
         if not isinstance(base.core, Ref) or not isinstance(key, Lit):
             if isinstance(base.core, Ext) and isinstance(key, Lit):
                 self.note_environment(frame, state, base.core.name, str(key.value), value)
