@@ -376,7 +376,8 @@ class Expressions(Tests):
         if value.given or value.where is None:
             return value._replace(expr=self.span(frame, node))
         hops = (*value.hops, (value.where, "value comes from here"))[:6]
-        return value._replace(where=None, expr=self.span(frame, node), hops=hops)
+        origin = value.origin or (value.where if isinstance(value.core, Phi) else None)
+        return value._replace(where=None, expr=self.span(frame, node), hops=hops, origin=origin)
 
     def _eval_BoolOp(self, frame: Frame, state: State, node: ast.BoolOp) -> Val:
         values = [self._arm(frame, self.evaluate(frame, state, v), v) for v in node.values]
