@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swa_lint.finding import Applicability, Finding, Severity
-from swa_lint.geometry import Relation, relate
+from swa_lint.geometry import Const, Relation, relate
 from swa_lint.rules.pairing import finding, follow_target, linked
 from swa_lint.rules.registry import Rule, register
 from swa_lint.sources.facts import Link, ProjectFacts
@@ -24,7 +24,8 @@ draft_pool = SWAKVPool(page_size=16, **draft_shape)
 target_pool = SWAKVPool(page_size=64, **shape)
 draft_pool = SWAKVPool(page_size=64, **draft_shape)
 """,
-    fix="Unsafe: the draft pool takes the target pool's value; which of two literals is meant is a choice.",
+    fix="Unsafe: the draft pool takes the target pool's value; which of two literals is meant is a choice. Safe where the "
+    "draft's value is derived from the target's.",
 )
 
 
@@ -39,4 +40,6 @@ def check(project: ProjectFacts) -> Iterator[Finding]:
             f"Draft pool `{pair.draft.carrier.name}` has {name} {pair.draft.value}, target pool `{target.carrier.name}` "
             f"{target.value}; build both with the target's {name}"
         )
-        yield finding(RULE, pair, message, Severity.ERROR, follow_target(pair, Applicability.UNSAFE))
+        literals = isinstance(pair.draft.value, Const) and isinstance(target.value, Const)
+        applicability = Applicability.UNSAFE if literals else Applicability.SAFE
+        yield finding(RULE, pair, message, Severity.ERROR, follow_target(pair, applicability))

@@ -186,12 +186,17 @@ def _changed(one: dict[_K, _V], other: dict[_K, _V]) -> list[_K]:
     return keys
 
 
+MAX_ITEMS = 128  # of a sequence that paths join; argv lists and tables are far shorter
+
+
 def _join_seq(
     a: tuple[Val, ...] | None, b: tuple[Val, ...] | None, left: tuple[Cond, ...], right: tuple[Cond, ...]
 ) -> tuple[Val, ...]:
     """Common items first, then those of either path under its tests."""
-    if a is None or b is None or a == b:
+    if a is None or b is None or a is b:
         return a if a is not None else b or ()
+    if len(a) + len(b) > MAX_ITEMS:
+        return (Val(Expr("*one of many")),)
     same = 0
     while same < min(len(a), len(b)) and a[same] == b[same]:
         same += 1

@@ -561,8 +561,20 @@ class Pairing:
             there = target.where or target.expr or self.heap.things[source].where or thing.where or place
             other = self.fact(Role.TARGET, field, target, self.carrier(kind, self.heap.things[source], target), there)
             owner = self._path_text(source, slot)
+            if draft.given or owner is None:
+                owner = self._parameter(source, place) or (None if draft.given else owner)
             text = f"{owner}.{name}" if owner else None
-        return Pair(link, self.fact(Role.DRAFT, field, draft, carrier, place), other, thing.source is not None, text)
+        inherited = thing.source is not None and _droppable(place)
+        return Pair(link, self.fact(Role.DRAFT, field, draft, carrier, place), other, inherited, text)
+
+    def _parameter(self, oid: int, place: Span) -> str | None:
+        """An object's name where an argument is passed: it is a parameter of the function there."""
+        function = _function_at(place)
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        spec = function.args
+        path = self.heap.things[oid].path
+        return path if path in {a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)} else None
 
     def _anywhere(self) -> Span:
         """The file's first line: for the rare object that no place in the source made."""
@@ -626,6 +638,21 @@ def _function_at(place: Span) -> ast.AST | None:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= place.line <= (node.end_lineno or 0):
             found = node
     return found
+
+
+def _droppable(place: Span) -> bool:
+    """Whether a binding can go as a whole: not one target of several, nor a positional argument."""
+    here = (place.line, place.offset, place.end_line, place.end_offset)
+    for node in ast.walk(place.module.tree):
+        if isinstance(node, ast.Assign) and _place(node) == here:
+            return len(node.targets) == 1 and not isinstance(node.targets[0], (ast.Tuple, ast.List))
+        if isinstance(node, ast.Call) and any(_place(arg) == here for arg in node.args):
+            return False
+    return True
+
+
+def _place(node: ast.expr | ast.stmt) -> tuple[int, int, int | None, int | None]:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 def _global(module: Module, name: str) -> bool:

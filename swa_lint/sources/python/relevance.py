@@ -6,20 +6,25 @@ import re
 
 # A function can matter when it binds geometry, makes a pool or starts a worker (or calls one that does) ...
 _EFFECT = (
-    r"(?:page|window)(?:_\w+)?\s*=[^=]|(?:page_size|window_size|sliding_window|override_args)(?:\s*[:\w\[\]]*\s*=[^=]|[\"'])|"
+    r"(?:page|window)(?:_size|_tokens|_len\w*)?\s*=[^=]|(?:page_size|window_size|sliding_window|override_args)(?:\s*[:\w\[\]]*\s*=[^=]|[\"'])|"
     r"override_args\s*=|KVPool|"
     r"is_draft\w*\s*=|WorkerClient\(|TpModelWorker\(|swa_window_size"
 )
 # ... and something in it is the draft's; or when it starts servers.
-_DRAFT = r"(?i:draft|nextn|mtp|eagle|dflash|dspark)|swa_window_size"
+# Prose, algorithm names and what verification does with draft tokens are in every file of the engine: only names count.
+_WORD = r"(?:[dD]raft|DRAFT|[nN]ext[nN]|NEXTN|mtp|MTP|Mtp|[eE]agle\d?|EAGLE\d?|dflash|DFLASH|DFlash|dspark|DSPARK|DSpark)"
+_NOISE = r"(?!_?(?:extend|tokens?|decode|probs?|inputs?|logits?|block|backends?|topk|verify|attention|num|info)(?![a-z]))"
+_DRAFT = (
+    r"is_draft|swa_window_size|(?<!num_)(?<![a-z])" + _WORD + r"(?=_[a-zA-Z]|[A-Z.]|[\"']|\s*[=,)])" + _NOISE + r"|"
+    r"_(?:draft|nextn|mtp|eagle|dflash|dspark)\b(?!_)"
+)
 _LAUNCH = r"launch_server|--page-size|--disaggregation|[\"'](?:page-size|disaggregation-mode)|\bEngine\(|other_args"
 
 _effect, _draft, _launch = re.compile(_EFFECT), re.compile(_DRAFT), re.compile(_LAUNCH)
 _effect_bytes, _draft_bytes, _launch_bytes = (re.compile(p.encode()) for p in (_EFFECT, _DRAFT, _LAUNCH))
 # Without one of these no pattern above matches; plain searches rule out most files ten times faster.
 _SIGNS = (
-    b"page_size",
-    b"page-size",
+    b"page",
     b"window",
     b"json_model_override_args",
     b"KVPool",
