@@ -67,8 +67,8 @@ def run(chosen: Sequence[Mutant], jobs: int) -> list[Trial]:
             zip(ordered, pool.map(try_mutant, [chosen[i] for i in ordered], chunksize=4), strict=True), 1
         ):
             trials[index] = trial
-            print(f"\r{done}/{len(chosen)}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+            if sys.stderr.isatty():
+                print(f"\r{done}/{len(chosen)}", end="", file=sys.stderr, flush=True)
     return [trials[i] for i in range(len(chosen))]
 
 

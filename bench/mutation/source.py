@@ -148,10 +148,9 @@ class Source:
         """Calls of `self.name(...)`, by name."""
         found: dict[str, list[ast.Call]] = {}
         for call in self.all(ast.Call):
-            function = call.func
-            if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
-                if function.value.id == "self":
-                    found.setdefault(function.attr, []).append(call)
+            method = call.func
+            if isinstance(method, ast.Attribute) and ast.unparse(method.value) == "self":
+                found.setdefault(method.attr, []).append(call)
         return found
 
     def _called(self, owner: ast.ClassDef, name: str) -> Reach:

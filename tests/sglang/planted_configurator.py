@@ -37,7 +37,11 @@ _DEFECTS = (
         "window by role",
         (_window("(128 if self.is_draft_worker else self.model_config.window_size)", "  # SWA203"),),
     ),
-    Edit("property by role", (before(_PROPERTY, "if self.is_draft_worker:", "    return 1  # SWA203"),)),
+    Edit(
+        "property by role",
+        (before(_PROPERTY, "if self.is_draft_worker:", "    return 1  # SWA203"),),
+        supersedes=True,
+    ),
     Edit(
         "local by role",
         (

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Edit:
-    """Replacements of text that stands in the file once, or, `everywhere`, at least once."""
+    """Replacements of text that stands in the file once, or, `everywhere`, at least once.
+
+    `supersedes`: the draft no longer gets to what was found in the untouched file.
+    """
 
     name: str
     changes: tuple[tuple[str, str], ...]
     everywhere: bool = False
+    supersedes: bool = False
 
 
 @dataclass(frozen=True)
