@@ -13,7 +13,7 @@ from swa_lint.sources.python.engine import Engine
 from swa_lint.sources.python.launches import LaunchEngine
 from swa_lint.sources.python.modules import FunctionNode, Library, Module
 from swa_lint.sources.python.pairs import Pairing
-from swa_lint.sources.python.relevance import about_sglang, drafts, launches, matters
+from swa_lint.sources.python.relevance import about_sglang, drafts, launches, matters, names_draft
 from swa_lint.sources.python.scopes import scope_of
 from swa_lint.sources.python.values import Klass, State, Val
 
@@ -72,20 +72,30 @@ def _roots(module: Module) -> Iterable[ast.AST]:
     lines = module.lines
     texts = {name: _source(lines, node) for name, node in units.items()}
     calls = {name: _called(text) for name, text in texts.items()}
-    tables = [n for n in scope.body if matters(_source(lines, n)) or drafts(_source(lines, n))]
+    tables = [n for n in scope.body if matters(_source(lines, n)) or names_draft(_source(lines, n))]
     able = {name for name, text in texts.items() if matters(text)}
     able |= {n.id for t in tables for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for _ in range(MAX_HOPS):
         able |= {name for name, called in calls.items() if called & able}
-    named = {n.id for t in tables if drafts(_source(lines, t)) for n in ast.walk(t) if isinstance(n, ast.Name)}
+    named = {n.id for t in tables if names_draft(_source(lines, t)) for n in ast.walk(t) if isinstance(n, ast.Name)}
     drafting = {
-        name for name in able & units.keys() if drafts(texts[name]) or launches(texts[name]) or calls[name] & named
+        name
+        for name in able & units.keys()
+        if drafts(_telling(lines, units[name])) or launches(texts[name]) or calls[name] & named
     }
     relevant = drafting | {name for name in able & units.keys() if calls[name] & drafting}
     called_by_others = {c for name in relevant for c in calls[name] if c != name}
     ordered = sorted(relevant, key=lambda n: (n in called_by_others, units[n].lineno))  # type: ignore[attr-defined]
     body = [module.tree] if tables or any(launches(_source(lines, n)) for n in scope.body) else []
     return [*body, *(units[name] for name in ordered)][:_MAX_ROOTS]
+
+
+def _telling(lines: list[str], node: ast.AST) -> str:
+    """The part of a function or class that decides whether it is worth running: of a class, its methods that matter."""
+    if not isinstance(node, ast.ClassDef):
+        return _source(lines, node)
+    parts = [_source(lines, child) for child in node.body]
+    return "\n".join(part for part in parts if matters(part))
 
 
 def _source(lines: list[str], node: ast.AST) -> str:

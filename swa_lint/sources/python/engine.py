@@ -337,7 +337,11 @@ class Engine(LibraryCalls):
             return
         for value in (*mine, *theirs):
             owner, _, attr = path_of(self.heap, value.core).rpartition(".")
-            if attr == WINDOW_TRAP and ("pool" in owner or "target" in owner or draft_word(owner)) and value.expr is not None:
+            if (
+                attr == WINDOW_TRAP
+                and ("pool" in owner or "target" in owner or draft_word(owner))
+                and value.expr is not None
+            ):
                 self.traps.append(Trap(value, value.expr, self.span(frame, node)))
 
     def _leaves(self, state: State, value: Val) -> list[Val]:

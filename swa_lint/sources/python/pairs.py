@@ -635,7 +635,9 @@ def _function_at(place: Span) -> ast.AST | None:
     """The innermost function around a place."""
     found: ast.AST | None = None
     for node in ast.walk(place.module.tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= place.line <= (node.end_lineno or 0):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= place.line <= (
+            node.end_lineno or 0
+        ):
             found = node
     return found
 

@@ -12,16 +12,27 @@ _EFFECT = (
 )
 # ... and something in it is the draft's; or when it starts servers.
 # Prose, algorithm names and what verification does with draft tokens are in every file of the engine: only names count.
-_WORD = r"(?:[dD]raft|DRAFT|[nN]ext[nN]|NEXTN|mtp|MTP|Mtp|[eE]agle\d?|EAGLE\d?|dflash|DFLASH|DFlash|dspark|DSPARK|DSpark)"
-_NOISE = r"(?!_?(?:extend|tokens?|decode|probs?|inputs?|logits?|block|backends?|topk|verify|attention|num|info)(?![a-z]))"
+_WORD = (
+    r"(?:[dD]raft|DRAFT|[nN]ext[nN]|NEXTN|mtp|MTP|Mtp|[eE]agle\d?|EAGLE\d?|dflash|DFLASH|DFlash|dspark|DSPARK|DSpark)"
+)
+_NOISE = (
+    r"(?!_?(?:extend|tokens?|decode|probs?|inputs?|logits?|block|backends?|topk|verify|attention|num|info)(?![a-z]))"
+)
 _DRAFT = (
     r"is_draft|swa_window_size|(?<!num_)(?<![a-z])" + _WORD + r"(?=_[a-zA-Z]|[A-Z.]|[\"']|\s*[=,)])" + _NOISE + r"|"
     r"_(?:draft|nextn|mtp|eagle|dflash|dspark)\b(?!_)"
 )
+# ... by a test of the role, a copy or a construction, a pool, or a write on another object than self.
+_MEANS = (
+    r"is_draft|KVPool|[pP]ool_?[cC]l(?:as)?s|[\"'](?:draft|target)[\"']|\bdraft\s*=|[dD]raft\w*\s*=\s*[\w.]+\(|super\(\)|deepcopy|(?<![.\w])(?:copy|replace|setattr|vars)\(|"
+    r"copy\.copy\(|\w\.replace\(\w*args|_(?:copy|replace)\(|override\(|update\(|ServerArgs\(|Config\(|from_pretrained|__setattr__|"
+    r"__dict__|swa_window_size|(?<!self)\.(?:page_size|window_size|sliding_window(?:_size)?|json_model_override_args)\s*=[^=]"
+)
 _LAUNCH = r"launch_server|--page-size|--disaggregation|[\"'](?:page-size|disaggregation-mode)|\bEngine\(|other_args"
 
-_effect, _draft, _launch = re.compile(_EFFECT), re.compile(_DRAFT), re.compile(_LAUNCH)
-_effect_bytes, _draft_bytes, _launch_bytes = (re.compile(p.encode()) for p in (_EFFECT, _DRAFT, _LAUNCH))
+_effect, _draft, _means, _launch = (re.compile(p) for p in (_EFFECT, _DRAFT, _MEANS, _LAUNCH))
+_all_bytes = [re.compile(p.encode()) for p in (_EFFECT, _DRAFT, _MEANS)]
+_launch_bytes = re.compile(_LAUNCH.encode())
 # Without one of these no pattern above matches; plain searches rule out most files ten times faster.
 _SIGNS = (
     b"page",
@@ -45,7 +56,7 @@ def mentions_geometry(data: bytes) -> bool:
         return False
     if _launch_bytes.search(data):
         return b"sglang" in data
-    return _effect_bytes.search(data) is not None and _draft_bytes.search(data) is not None
+    return all(pattern.search(data) for pattern in _all_bytes)
 
 
 def matters(text: str) -> bool:
@@ -54,7 +65,12 @@ def matters(text: str) -> bool:
 
 
 def drafts(text: str) -> bool:
-    """Whether something in it is the draft's."""
+    """Whether something in it is the draft's, and may part from the target's."""
+    return _draft.search(text) is not None and _means.search(text) is not None
+
+
+def names_draft(text: str) -> bool:
+    """Whether a name in it is the draft's."""
     return _draft.search(text) is not None
 
 
