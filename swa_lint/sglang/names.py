@@ -44,7 +44,9 @@ _TARGET_ROOT = re.compile(
 )
 _NOT_TARGET_ROOT = re.compile(r"option|recipe|setting|knob|cfg|environ|override")
 
-COPY_CALLS = frozenset({"copy.copy", "copy.deepcopy", "dataclasses.replace", "copy.replace"})
+# Pool methods whose result goes to the transfer engine (disaggregation/utils.py), and calls that compare two pools.
+BUFFER_CALLS = frozenset({"get_state_buf_infos", "get_contiguous_buf_infos", "get_unified_swa_ring_buf_infos"})
+COMPARES = re.compile(r"geometry|same|compare|check|ensure|verify|validate|match", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)

@@ -95,7 +95,7 @@ def _telling(lines: list[str], node: ast.AST) -> str:
     if not isinstance(node, ast.ClassDef):
         return _source(lines, node)
     parts = [_source(lines, child) for child in node.body]
-    return "\n".join(part for part in parts if matters(part))
+    return "\n".join([lines[node.lineno - 1], *(part for part in parts if matters(part))])
 
 
 def _source(lines: list[str], node: ast.AST) -> str:

@@ -33,6 +33,7 @@ class Frame:
     closure: dict[str, Val] | None = None
     returns: list[tuple[State, Val]] = field(default_factory=list)
     expects_error: bool = False
+    statement: ast.stmt | None = None
 
 
 class Base(ABC):

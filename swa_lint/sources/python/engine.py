@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from swa_lint.sglang.names import (
     ARGS_CLASSES,
     ARGS_FACTORIES,
+    BUFFER_CALLS,
+    COMPARES,
     FIELD_OF_NAME,
     POOL_POSITIONS,
     WINDOW_NAMES,
@@ -23,7 +25,7 @@ from swa_lint.sources.python.calls import Keywords
 from swa_lint.sources.python.heap import path_of
 from swa_lint.sources.python.library import LibraryCalls
 from swa_lint.sources.python.modules import Library, Span
-from swa_lint.sources.python.values import Cond, Klass, Lit, Ref, State, Val, alternatives
+from swa_lint.sources.python.values import Cond, Func, Klass, Lit, Ref, State, Val, alternatives
 
 _HARMLESS = frozenset(
     [
@@ -104,6 +106,17 @@ class Trap:
     compare: Span
 
 
+@dataclass(frozen=True)
+class Registered:
+    """A pool whose buffers are asked for to be registered: the object's text, the statement, what was compared before."""
+
+    oid: int
+    value: Val
+    statement: Span
+    state: State
+    compared: frozenset[frozenset[int]]
+
+
 class Engine(LibraryCalls):
     """Collects the events that pairs are made of."""
 
@@ -113,6 +126,8 @@ class Engine(LibraryCalls):
         self.uses: list[Used] = []
         self.chosen: list[Chosen] = []
         self.traps: list[Trap] = []
+        self.registered: list[Registered] = []
+        self.compared: set[frozenset[int]] = set()
 
     def construct_external(self, frame: Frame, state: State, klass: Klass) -> bool:
         name = klass.node.name
@@ -169,6 +184,9 @@ class Engine(LibraryCalls):
         self._hand_over(frame, state, name, args, keywords)
         if base is not None and isinstance(base.core, Ref) and last.startswith(("save", "to_json", "push", "to_dict")):
             self.heap.things[base.core.oid].escaped = True  # written out, to be loaded by a worker
+        if base is not None and last in BUFFER_CALLS:
+            self._registers(frame, state, base, node)
+        self._compares(last, args)
         if last == "__init__":
             return self._base_init(frame, state, owner, args, keywords, node)
         if pool_class(last):
@@ -186,6 +204,24 @@ class Engine(LibraryCalls):
             if keyword in FIELD_OF_NAME and value.where is not None:
                 self.chosen.append(Chosen(keyword, self._now(state, value), last, value.where))
         return None
+
+    def _compares(self, name: str, args: list[Val]) -> None:
+        """Two objects given to a call that says it compares them."""
+        if COMPARES.search(name):
+            passed = [v.core.oid for v in args if isinstance(v.core, Ref)]
+            self.compared |= {frozenset((a, b)) for a in passed for b in passed if a != b}
+
+    def inline(
+        self, frame: Frame, state: State, func: Func, args: list[Val], keywords: Keywords, node: ast.expr
+    ) -> Val:
+        self._compares(getattr(func.node, "name", ""), args)
+        return super().inline(frame, state, func, args, keywords, node)
+
+    def _registers(self, frame: Frame, state: State, base: Val, node: ast.expr) -> None:
+        if isinstance(base.core, Ref) and isinstance(node, ast.Call) and frame.statement is not None:
+            place = self.span(frame, frame.statement)
+            value = base._replace(where=self.span(frame, node), expr=self.span(frame, node.func.value))  # type: ignore[attr-defined]
+            self.registered.append(Registered(base.core.oid, value, place, state.fork(), frozenset(self.compared)))
 
     def _now(self, state: State, value: Val) -> Val:
         """A value with the tests of its path."""

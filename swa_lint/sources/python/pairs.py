@@ -22,7 +22,7 @@ from swa_lint.geometry import (
 )
 from swa_lint.sglang.names import FIELD_OF_NAME, OVERRIDE_JSON, WINDOW_NAMES, draft_word, target_path
 from swa_lint.sources.facts import Carrier, CarrierKind, Fact, Hop, Link, Pair
-from swa_lint.sources.python.engine import Engine, Made
+from swa_lint.sources.python.engine import Engine, Made, Registered
 from swa_lint.sources.python.heap import Heap, path_of
 from swa_lint.sources.python.modules import Module, Span
 from swa_lint.sources.python.scopes import scope_of
@@ -116,6 +116,7 @@ class Pairing:
         yield from self._pools()
         yield from self._choices()
         yield from self._traps()
+        yield from self._unguarded()
 
     # -- roles ---
 
@@ -545,6 +546,41 @@ class Pairing:
                 trap.where.location, (hop,),
             )  # fmt: skip
             yield Pair(Link.WINDOW_TRAP, fact, None)
+
+    # -- registrations ---
+
+    def _unguarded(self) -> Iterator[Pair]:
+        """Buffers of a draft pool and of another one registered with nothing said about their geometry."""
+        for draft in self.engine.registered:
+            if not draft_word(path_of(self.heap, draft.value.core)) and not self.is_draft(self.heap.things[draft.oid]):
+                continue
+            others = [
+                r for r in self.engine.registered if r.oid != draft.oid and r.statement.module is draft.statement.module
+            ]
+            target = next((r for r in others if not draft_word(path_of(self.heap, r.value.core))), None)
+            if target is None or self._pages_compared(draft, target):
+                continue
+            where = draft.value.where or draft.statement
+            there = target.value.where or target.statement
+            mine = self._carrier_named(draft.value, draft.statement)
+            theirs = self._carrier_named(target.value, target.statement)
+            page = Field.PAGE_SIZE
+            yield Pair(
+                Link.UNGUARDED,
+                Fact(Role.DRAFT, page, Symbol(f"{mine.name}.page_size"), where.location, mine),
+                Fact(Role.TARGET, page, Symbol(f"{theirs.name}.page_size"), there.location, theirs),
+            )
+
+    def _pages_compared(self, draft: Registered, target: Registered) -> bool:
+        if frozenset((draft.oid, target.oid)) in draft.compared | target.compared:
+            return True
+        pages = [self.heap.get(r.state, r.oid, "page_size").core for r in (draft, target)]
+        return frozenset(pages) in draft.state.equal or frozenset(pages) in target.state.equal
+
+    @staticmethod
+    def _carrier_named(value: Val, statement: Span) -> Carrier:
+        text = value.expr.module.text_of(value.expr) if value.expr is not None else "pool"
+        return Carrier(CarrierKind.POOL, text, statement.location)
 
     # -- facts ---
 

@@ -7,7 +7,7 @@ import re
 # A function can matter when it binds geometry, makes a pool or starts a worker (or calls one that does) ...
 _EFFECT = (
     r"(?:page|window)(?:_size|_tokens|_len\w*)?\s*=[^=]|(?:page_size|window_size|sliding_window|override_args)(?:\s*[:\w\[\]]*\s*=[^=]|[\"'])|"
-    r"override_args\s*=|KVPool|"
+    r"override_args\s*=|KVPool|buf_infos\(|"
     r"is_draft\w*\s*=|WorkerClient\(|TpModelWorker\(|swa_window_size"
 )
 # ... and something in it is the draft's; or when it starts servers.
@@ -16,15 +16,15 @@ _WORD = (
     r"(?:[dD]raft|DRAFT|[nN]ext[nN]|NEXTN|mtp|MTP|Mtp|[eE]agle\d?|EAGLE\d?|dflash|DFLASH|DFlash|dspark|DSPARK|DSpark)"
 )
 _NOISE = (
-    r"(?!_?(?:extend|tokens?|decode|probs?|inputs?|logits?|block|backends?|topk|verify|attention|num|info)(?![a-z]))"
+    r"(?!_?(?:extend|tokens?(?!_to_)|decode|probs?|inputs?|logits?|block|backends?|topk|verify|attention|num|info)(?![a-z]))"
 )
 _DRAFT = (
     r"is_draft|swa_window_size|(?<!num_)(?<![a-z])" + _WORD + r"(?=_[a-zA-Z]|[A-Z.]|[\"']|\s*[=,)])" + _NOISE + r"|"
-    r"_(?:draft|nextn|mtp|eagle|dflash|dspark)\b(?!_)"
+    r"_(?:draft|nextn|mtp|eagle|dflash|dspark)\b(?!_)|(?:Draft|NextN|Nextn|Eagle|Mtp|MTP|DFlash|DSpark)\w*\("
 )
 # ... by a test of the role, a copy or a construction, a pool, or a write on another object than self.
 _MEANS = (
-    r"is_draft|KVPool|[pP]ool_?[cC]l(?:as)?s|[\"'](?:draft|target)[\"']|\bdraft\s*=|[dD]raft\w*\s*=\s*[\w.]+\(|super\(\)|deepcopy|(?<![.\w])(?:copy|replace|setattr|vars)\(|"
+    r"is_draft|KVPool|buf_infos\(|[pP]ool_?[cC]l(?:as)?s|[\"'](?:draft|target)[\"']|\bdraft\s*=|[dD]raft\w*\s*=\s*[\w.]+\(|super\(\)|deepcopy|(?<![.\w])(?:copy|replace|setattr|vars)\(|"
     r"copy\.copy\(|\w\.replace\(\w*args|_(?:copy|replace)\(|override\(|update\(|ServerArgs\(|Config\(|from_pretrained|__setattr__|"
     r"__dict__|swa_window_size|(?<!self)\.(?:page_size|window_size|sliding_window(?:_size)?|json_model_override_args)\s*=[^=]"
 )
@@ -39,6 +39,7 @@ _SIGNS = (
     b"window",
     b"json_model_override_args",
     b"KVPool",
+    b"buf_infos",
     b"is_draft",
     b"WorkerClient(",
     b"TpModelWorker(",

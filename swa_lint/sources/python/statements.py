@@ -36,6 +36,7 @@ class Statements(Calls):
             if not state.live:
                 return
             self.tick()
+            frame.statement = node
             handler = getattr(self, f"_exec_{type(node).__name__}", None)
             if handler is not None:
                 handler(frame, state, node)
