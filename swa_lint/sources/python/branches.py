@@ -1,0 +1,74 @@
+"""Geometry that a draft test chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swa_lint.geometry import (
+    Field,
+    Relation,
+    Role,
+)
+from swa_lint.sglang.names import FIELD_OF_NAME
+from swa_lint.sources.facts import CarrierKind, Link, Pair
+from swa_lint.sources.python.factmaker import FactMaker
+from swa_lint.sources.python.judging import Judge
+from swa_lint.sources.python.values import (
+    State,
+    Thing,
+    Val,
+    alternatives,
+    contradictory,
+)
+
+
+class BranchPairs(FactMaker):
+    """Finds values with one arm for the draft and another for the target."""
+
+    def branch(self, thing: Thing, name: str, value: Val, state: State) -> Iterator[Pair]:
+        """An attribute that a draft test chooses, on an object that serves both roles."""
+        if name not in FIELD_OF_NAME or thing.kind in ("config",):
+            return
+        kind = self.kind(thing) or CarrierKind.RUNNER
+        yield from self.chosen(thing, kind, FIELD_OF_NAME[name], name, value, state)
+
+    def chosen(
+        self, thing: Thing | None, kind: CarrierKind, field: Field, name: str, value: Val, state: State
+    ) -> Iterator[Pair]:
+        options = alternatives(value)
+        mine = [v for v in options if self.by_draft_test(v)]
+        theirs = [v for v in options if not self.by_draft_test(v)]
+        judge = Judge(self.heap, state)
+        for draft in mine:
+            others = [t for t in theirs if not contradictory(tuple(c for c in draft.conds + t.conds if not c.draft))]
+            if not others or all(judge.one(draft.core, t.core) is Relation.EQUAL for t in others):
+                continue
+            if self.reads_own(draft, others[0]) or self.follows(draft, None, judge, field):
+                continue
+            target = next(t for t in others if judge.one(draft.core, t.core) is not Relation.EQUAL)
+            carrier = self.carrier(kind, thing, draft)
+            place = draft.origin or draft.where
+            if place is None:
+                continue
+            text = self.arm_text(target, draft)
+            chosen = draft._replace(expr=draft.choice or draft.expr)
+            yield Pair(
+                Link.BRANCH,
+                self.fact(Role.DRAFT, field, chosen, carrier, place),
+                self.fact(Role.TARGET, field, target, carrier, target.origin or target.where or target.expr or place),
+                False,
+                text,
+            )
+
+    def choices(self) -> Iterator[Pair]:
+        for chosen in self.engine.chosen:
+            if (
+                chosen.callee
+                and not chosen.callee[0].isupper()
+                and "pool" not in chosen.callee
+                and "alloc" not in chosen.callee
+            ):
+                continue
+            yield from self.chosen(
+                None, CarrierKind.POOL, FIELD_OF_NAME[chosen.name], chosen.name, chosen.value, self.end
+            )
