@@ -11,8 +11,8 @@ from swa_lint.sources.python.modules import Library, Module, Span, span
 from swa_lint.sources.python.scopes import Scope, scope_of
 from swa_lint.sources.python.values import Ext, Func, Klass, Namespace, State, Val
 
-MAX_STEPS = 2_500  # statements and calls of one analysis; real set-up code stays far below
-METHOD_STEPS = 1_000  # of one method
+MAX_STEPS = 1_200  # statements and calls of one analysis; real set-up code stays far below
+METHOD_STEPS = 500  # of one method
 MAX_HOPS = 4  # calls followed into one another
 MAX_UNROLL = 48
 
@@ -95,11 +95,11 @@ class Base(ABC):
 
     def adopt(self, state: State) -> None:
         """Make the contents of module globals readable on this path."""
-        if len(state.adopted) == len(self.globals):
+        if state.adopted == len(self._ran):
             return
-        for module, known in self.globals.items():
-            if module not in state.adopted and known is not state:
-                state.adopted |= {module}
+        state.adopted = len(self._ran)
+        for known in self.globals.values():
+            if known is not state:
                 state.slots = {**known.slots, **state.slots}
                 state.seqs = {**known.seqs, **state.seqs}
 

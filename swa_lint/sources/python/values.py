@@ -114,13 +114,27 @@ class Cond:
     draft: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Part of a string: `text` as it is in the string, and where it comes from.
+
+    Literal text (`value` is None) starts at the `start`-th character of the literal `where`. A value formatted in is the
+    `start`-th of the f-string `where` (from 0), or came by an argument or operand, and `where` is None.
+    """
+
+    text: str
+    where: Span | None = None
+    start: int = 0
+    value: Val | None = None
+
+
 class Val(NamedTuple):
     """A core with its history.
 
     `where` is the statement, keyword, dict item or argument that bound it last (name and value in range), `expr` the
     value's own text; `given`: it was passed as an argument (at that depth) or under its field's name (-1), so that this
     place outranks later ones; `conds` are the conditions of this alternative; `hops` are earlier places; `origin` is where
-    a path chose this alternative, `choice` the text that it chose.
+    a path chose this alternative, `choice` the text that it chose; `pieces` are what a string was put together from.
     """
 
     core: Core
@@ -131,6 +145,7 @@ class Val(NamedTuple):
     hops: tuple[tuple[Span, str], ...] = ()
     origin: Span | None = None
     choice: Span | None = None
+    pieces: tuple[Piece, ...] = ()
 
     def bound(self, where: Span, expr: Span | None) -> Val:
         """This value bound at `where`, unless an argument's place outranks it."""
@@ -145,11 +160,15 @@ class Val(NamedTuple):
 
 def alternatives(value: Val, conds: tuple[Cond, ...] = (), limit: int = 24) -> list[Val]:
     """The plain values a value may be, each with all its conditions; contradictory ones are left out."""
-    merged = conds + tuple(c for c in value.conds if c not in conds)
-    if contradictory(merged):
+    plain = not isinstance(value.core, Phi)
+    if plain and (not value.conds or not conds or value.conds == conds):
+        return [value if value.conds or not conds else value._replace(conds=conds)]
+    merged = conds + tuple(c for c in value.conds if c not in conds) if value.conds else conds
+    if value.conds and conds and contradictory(merged):
         return []
-    if not isinstance(value.core, Phi):
+    if plain:
         return [value._replace(conds=merged)]
+    assert isinstance(value.core, Phi)
     found: list[Val] = []
     for option in value.core.options:
         for inner in alternatives(option, merged, limit):
@@ -231,7 +250,10 @@ class Thing:
 
 @dataclass(eq=False)
 class State:
-    """What holds at a point of a path: locals, slots, sequences, and the tests passed to get here."""
+    """What holds at a point of a path: locals, slots, sequences, and the tests passed to get here.
+
+    `adopted` counts the statements of modules that had run when their globals were last taken over.
+    """
 
     env: dict[str, Val] = field(default_factory=dict)
     slots: dict[tuple[int, str], Slot] = field(default_factory=dict)
@@ -239,7 +261,7 @@ class State:
     path: tuple[Cond, ...] = ()
     equal: frozenset[frozenset[object]] = frozenset()
     live: bool = True
-    adopted: frozenset[Module] = frozenset()
+    adopted: int = 0
 
     def fork(self) -> State:
         return State(dict(self.env), dict(self.slots), dict(self.seqs), self.path, self.equal, self.live, self.adopted)
