@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from swa_lint.geometry import Location
 from swa_lint.sources.facts import Launch, Pair
 from swa_lint.sources.python.base import MAX_HOPS, MAX_STEPS, METHOD_STEPS, Frame, OutOfBudget
 from swa_lint.sources.python.engine import Engine
@@ -15,6 +14,7 @@ from swa_lint.sources.python.modules import FunctionNode, Library, Module
 from swa_lint.sources.python.pairs import Pairing
 from swa_lint.sources.python.relevance import about_sglang, drafts, launches, matters, names_draft
 from swa_lint.sources.python.scopes import scope_of
+from swa_lint.sources.python.starts import Start, collate
 from swa_lint.sources.python.values import Klass, State, Val
 
 _MAX_ROOTS = 400
@@ -24,15 +24,13 @@ _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setUpClass", "setUp"})
 def analyse(module: Module, library: Library) -> tuple[tuple[Pair, ...], tuple[Launch, ...]]:
     """The pairs and launches of a module, what it imports from the project included."""
     pairs: dict[object, Pair] = {}
-    launches: dict[Location, Launch] = {}
+    starts: list[Start] = []
     for engine, end, returned in analyses(module, library):
         for pair in Pairing(module, engine, end, returned).pairs():
             _add(pairs, pair)
-        for launch in engine.finished(end):
-            launches.setdefault(launch.where, launch)
-    if not _related(module, library):
-        return (), tuple(launches.values())
-    return tuple(pairs.values()), tuple(launches.values())
+        starts += engine.finished(end, returned)
+    found = collate(starts, module.path) if starts else ()
+    return tuple(pairs.values()) if _related(module, library) else (), found
 
 
 def analyses(module: Module, library: Library) -> Iterator[tuple[LaunchEngine, State, list[Val]]]:
@@ -41,7 +39,7 @@ def analyses(module: Module, library: Library) -> Iterator[tuple[LaunchEngine, S
     for root in _roots(module):
         if root in done:
             continue
-        engine = LaunchEngine(library)
+        engine = LaunchEngine(library, root)
         try:
             end, returned = _run(engine, module, root)
         except (OutOfBudget, RecursionError):
@@ -83,10 +81,15 @@ def _roots(module: Module) -> Iterable[ast.AST]:
         for name in able & units.keys()
         if drafts(_telling(lines, units[name])) or launches(texts[name]) or calls[name] & named
     }
-    relevant = drafting | {name for name in able & units.keys() if calls[name] & drafting}
+    commands = [n for n in scope.body if launches(_source(lines, n))]
+    starting = {name for name, text in texts.items() if launches(text)}
+    starting |= {n.id for t in commands for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    for _ in range(MAX_HOPS if starting else 0):
+        starting |= {name for name, called in calls.items() if called & starting}
+    relevant = drafting | starting & units.keys() | {name for name in able & units.keys() if calls[name] & drafting}
     called_by_others = {c for name in relevant for c in calls[name] if c != name}
     ordered = sorted(relevant, key=lambda n: (n in called_by_others, units[n].lineno))  # type: ignore[attr-defined]
-    body = [module.tree] if tables or any(launches(_source(lines, n)) for n in scope.body) else []
+    body = [module.tree] if tables or commands else []
     return [*body, *(units[name] for name in ordered)][:_MAX_ROOTS]
 
 
