@@ -33,18 +33,26 @@ class Trial:
         return self.placed
 
 
+@dataclass(frozen=True)
+class Known:
+    """A finding of the untouched file, and the draft's value that it is about."""
+
+    code: str
+    line: int
+    draft: str
+
+
 def try_mutant(mutant: Mutant) -> Trial:
     """Check a mutant and, where others take their geometry from it, its users."""
     root = release(mutant.version)
     text = (root / mutant.path).read_text(encoding="utf-8")
     mutated = mutant.apply(text)
     lines = mutant.lines(text)
-    before = {(code, _moved(mutant, text, line)) for code, line in _baseline(mutant.version, mutant.path)}
-    after = _real(check_text(root, mutant.path, mutated))
-    edited_codes = {code for code, line in before if line in lines}
-    added = [f for f in after if (f.code, f.where.line) not in before and f.code not in edited_codes]
+    known = _baseline(mutant.version, mutant.path)
+    found = _real(check_text(root, mutant.path, mutated))
+    added = _new(found, known, {k: _moved(mutant, text, k.line) for k in known}, lines)
+    lost = max(0, len(known) - (len(found) - len(added)))
     placed = any(_touches(f, mutant.path, lines) for f in added)
-    lost = len(before - {(f.code, f.where.line) for f in after}) if not edited_codes else 0
     texts = [_text(f) for f in added]
     if mutant.users and not placed:
         for finding in _in_users(mutant, root, mutated):
@@ -54,10 +62,21 @@ def try_mutant(mutant: Mutant) -> Trial:
 
 
 @cache
-def _baseline(version: str, path: str) -> frozenset[tuple[str, int]]:
+def _baseline(version: str, path: str) -> frozenset[Known]:
     root = release(version)
     text = (root / path).read_text(encoding="utf-8")
-    return frozenset((f.code, f.where.line) for f in _real(check_text(root, path, text)) if f.where.path == path)
+    return frozenset(Known(f.code, f.where.line, _draft(f)) for f in _real(check_text(root, path, text)))
+
+
+def _new(found: list[Finding], known: frozenset[Known], moved: dict[Known, int], edited: set[int]) -> list[Finding]:
+    """The findings that are not about the draft's value of a known one, nor where one was and nothing was edited."""
+    values = {(k.code, k.draft) for k in known}
+    places = {(k.code, line) for k, line in moved.items() if line not in edited}
+    return [f for f in found if (f.code, _draft(f)) not in values and (f.code, f.where.line) not in places]
+
+
+def _draft(finding: Finding) -> str:
+    return finding.draft.value if finding.draft else ""
 
 
 def _real(found: list[Finding]) -> list[Finding]:
@@ -87,7 +106,7 @@ def _in_users(mutant: Mutant, root: Path, mutated: str) -> list[Finding]:
         for user in mutant.users:
             known = _baseline(mutant.version, user)
             found = _real(check_text(Path(folder), user, (root / user).read_text(encoding="utf-8")))
-            added += [f for f in found if (f.code, f.where.line) not in known]
+            added += _new(found, known, {k: k.line for k in known}, set())
     return added
 
 
