@@ -49,10 +49,10 @@ def add(servers: tuple[Server, ...], model: Server, message: str) -> Remedy:
 
 def drop(setting: Setting, launch: Launch, message: str) -> Remedy:
     """Take `setting` out of `launch`, safe; display where it cannot be cut out."""
-    if launch.language == "python":
-        return Remedy(Applicability.SAFE, message, (Drop(setting.where),))
     if setting.removal is None:
         return Remedy(Applicability.DISPLAY, message)
+    if launch.language == "python" and setting.removal == setting.where:
+        return Remedy(Applicability.SAFE, message, (Drop(setting.where),))
     return Remedy(Applicability.SAFE, message, (Replace(setting.removal, ""),))
 
 

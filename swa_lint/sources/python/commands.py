@@ -115,7 +115,17 @@ class _Back:
                 (*hops(val), hop),
             )
         text = text_at(val.expr, only.text) if own is not None else only.text
+        flag = self._flag_item(setting.where.column - 1)
+        if only.where is None and flag is not None and own is not None and own.path == flag.path:
+            where = cut = Location(flag.path, flag.line, flag.column, own.end_line, own.end_column)
+            return Setting(setting.name, value, where, text, own, cut, (*hops(val), *_assigned(val)))
         return Setting(setting.name, value, where, text, own, None, (*hops(val), *_assigned(val)))
+
+    def _flag_item(self, start: int) -> Location | None:
+        """The string that is the flag at `start` and nothing else, as in a list that was joined."""
+        found = (piece for piece, first, _ in self._pieces_in(start, start + 1) if first == 0)
+        flag = next((piece for piece in found if re.fullmatch(r"--[\w-]+", piece.text)), None)
+        return flag.where.location if flag is not None and flag.where is not None else None
 
     def _value(self, value: Value) -> Value:
         """A value of the shell with the Python values that its unknown parts are."""

@@ -6,23 +6,23 @@ import ast
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from swa_lint.geometry import Const, Knob, Location, Value
-from swa_lint.sglang.flags import FIELDS, field_of_flag, field_of_key, field_of_variable
+from swa_lint.geometry import Location
+from swa_lint.sglang.flags import FIELDS, field_of_key
 from swa_lint.sources.facts import Launch, Setting
 from swa_lint.sources.launch import build_launch, launch_role
 from swa_lint.sources.python.base import Frame
 from swa_lint.sources.python.calls import Keywords, traits
 from swa_lint.sources.python.commands import read_command
-from swa_lint.sources.python.heap import ABSENT, key_of, path_of
-from swa_lint.sources.python.judging import as_value
-from swa_lint.sources.python.modules import Library, Module, Span
-from swa_lint.sources.python.starts import Call, Start, by_role
-from swa_lint.sources.python.strings import Strings, is_text
-from swa_lint.sources.python.values import Cond, Ext, Func, Klass, Lit, Phi, Ref, State, Val, alternatives
-from swa_lint.sources.python.words import Word, environment, hops, insertions, refined, removal, text_at, word_of
+from swa_lint.sources.python.knobs import Knobs
+from swa_lint.sources.python.modules import Library, Span
+from swa_lint.sources.python.starts import Call, Start, by_role, within
+from swa_lint.sources.python.strings import is_text
+from swa_lint.sources.python.values import Ext, Func, Klass, Lit, Ref, State, Val, alternatives
+from swa_lint.sources.python.words import Word, hops, insertions, refined, removal, text_at, word_of
+from swa_lint.sources.python.worlds import in_world, settled, worlds
 
 _TELLING = re.compile(r"launch_server|\bsglang serve\b|sglang\.srt|--disaggregation-|--speculative-|--sglang-")
 _HELPER = re.compile(r"^(_?popen_launch\w*server\w*|launch_server_process)$")
@@ -40,9 +40,6 @@ _ASIDE = frozenset(
     ]
 )
 _WORDS_OF_PEOPLE = frozenset({"help", "description", "epilog", "usage", "doc", "message", "msg", "reason"})
-_RELEVANT = frozenset({"page_size", "speculative_draft_page_size", "disaggregation_mode"})
-_MAX_TESTS = 4
-_ROLES = ("prefill", "decode")
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class _Site:
     call: Call
 
 
-class LaunchEngine(Strings):
+class LaunchEngine(Knobs):
     """Adds what argv lists and engine calls say."""
 
     def __init__(self, library: Library, root: ast.AST) -> None:
@@ -63,8 +60,6 @@ class LaunchEngine(Strings):
         self.starts: list[Start] = []
         self._sites: list[_Site] = []
         self._calls = itertools.count(1)
-        self._environment: list[tuple[str, Val]] = []
-        self._options: dict[str, Val] = {}
         self._seen: set[object] = set()
 
     def finished(self, end: State, returned: Sequence[Val]) -> list[Start]:
@@ -75,7 +70,7 @@ class LaunchEngine(Strings):
         if frame is not None:
             for val in kept:
                 for option in alternatives(val):
-                    self._capture(frame, end, option, None, [], stored=True)
+                    self._capture(frame, end, option, None, [], place=option.where or option.expr, stored=True)
         return self.starts
 
     # -- what happens ---
@@ -106,46 +101,6 @@ class LaunchEngine(Strings):
             return True
         return super().construct_external(frame, state, klass)
 
-    def extend(self, frame: Frame, state: State, ref: Ref, value: Val) -> None:
-        if isinstance(value.core, Phi):
-            items = self._items(state, value)
-            state.seqs[ref.oid] = (*state.seqs.get(ref.oid, ()), *items)
-        else:
-            super().extend(frame, state, ref, value)
-
-    def _eval_List(self, frame: Frame, state: State, node: ast.List | ast.Tuple | ast.Set) -> Val:
-        chosen = [e for e in node.elts if isinstance(e, ast.Starred) and isinstance(e.value, (ast.Name, ast.IfExp))]
-        if not chosen:
-            return super()._eval_List(frame, state, node)
-        found: list[Val] = []
-        for element in node.elts:
-            single = ast.copy_location(ast.List([element], ast.Load()), node)
-            value = self.evaluate(frame, state, element.value) if isinstance(element, ast.Starred) else None
-            if value is not None and isinstance(value.core, Phi):
-                found += self._items(state, value)
-            else:
-                found += self.sequence(state, super()._eval_List(frame, state, single)) or []
-        return self.make_list(state, found)
-
-    _eval_Tuple = _eval_List
-    _eval_Set = _eval_List
-
-    def _items(self, state: State, value: Val) -> list[Val]:
-        """The items of a list that is one of several, each under the tests of its list."""
-        found: list[Val] = []
-        for option in alternatives(value, state.path):
-            extra = tuple(c for c in option.conds if c not in state.path)
-            items = self._words_of(state, option)
-            if items is None and isinstance(option.core, Lit) and option.core.value is None:
-                continue
-            for item in items if items is not None else [self._rest(option)]:
-                found.append(item._replace(conds=item.conds + extra))
-        return found
-
-    def note_environment(self, frame: Frame, state: State, owner: str, name: str, value: Val) -> None:
-        if owner.endswith("environ") and field_of_variable(name):
-            self._environment.append((name, value))
-
     def note_call(
         self,
         frame: Frame,
@@ -158,9 +113,9 @@ class LaunchEngine(Strings):
     ) -> Val | None:
         owner, _, last = name.rpartition(".")
         if owner.endswith("environ"):
-            self._set_environment(frame, state, last, args, keywords)
+            self.set_environment(frame, state, last, args, keywords)
         elif last == "add_argument":
-            self._add_option(args, keywords)
+            self.add_option(args, keywords)
         elif last in _RUNS_FUNCTION:
             self._run_function(frame, state, args, keywords, node)
         if not frame.expects_error:
@@ -180,24 +135,6 @@ class LaunchEngine(Strings):
             self._serve(frame, state, [*args, *given.values()], node)
         else:
             self._unknown_call(frame, state, args, keywords, node)
-
-    def _set_environment(self, frame: Frame, state: State, last: str, args: list[Val], keywords: Keywords) -> None:
-        entries = list(keywords)
-        if last == "update" and args and isinstance(args[0].core, Ref):
-            entries += self.heap.items(state, args[0].core.oid)
-        elif last in ("setdefault", "__setitem__") and len(args) == 2 and isinstance(args[0].core, Lit):
-            entries.append((str(args[0].core.value), args[1]))
-        for name, value in entries:
-            self.note_environment(frame, state, "os.environ", name, value)
-
-    def _add_option(self, args: list[Val], keywords: Keywords) -> None:
-        """`parser.add_argument("--page-size", default=64)`."""
-        given = dict(keywords)
-        flags = [str(a.core.value) for a in args if isinstance(a.core, Lit)]
-        name = next((f for f in flags if f.startswith("--")), "")
-        dest = given["dest"].core if "dest" in given else Lit.of(name.lstrip("-").replace("-", "_"))
-        if isinstance(dest, Lit) and "default" in given and isinstance(given["default"].core, Lit):
-            self._options[str(dest.value)] = given["default"]
 
     def _run_function(self, frame: Frame, state: State, args: list[Val], keywords: Keywords, node: ast.expr) -> None:
         """`Process(target=f, args=(...))`, `pool.submit(f, ...)`: the function runs."""
@@ -298,10 +235,10 @@ class LaunchEngine(Strings):
             return
         nowhere = self._nowhere(frame, node, place or value.where or value.expr)
         for launch, values in read_command(pieces, nowhere.path, self.value_of, nowhere):
-            settings = (*self._env_settings(state, env), *launch.settings)
+            settings = (*self.env_settings(state, env), *launch.settings)
             found = replace(launch, settings=settings, role=launch_role(settings), where=nowhere)
             points = (launch.insertion,) if launch.insertion is not None else ()
-            origins = {name: span for name, val in values.items() if (span := _origin(val)) is not None}
+            origins = {name: _origins(val) for name, val in values.items()}
             self._add(frame, Start(found, (), None, points, origins, stored))
 
     def _argv(
@@ -320,28 +257,26 @@ class LaunchEngine(Strings):
         if not any(is_text(v) and _TELLING.search("".join(p.text for p in self.pieces(v))) for v in items):
             return False
         nowhere = self._nowhere(frame, node, place)
-        found: list[tuple[Launch, list[Word], dict[str, Span]]] = []
-        for world in self._worlds(items, state):
-            words = [
-                word_of(self, chosen, self.value_of, nowhere) for v in items for chosen in self._in_world(v, world)
-            ]
+        found: list[tuple[Launch, list[Word], dict[str, tuple[Span, ...]]]] = []
+        for world in worlds(self, items, state):
+            words = [word_of(self, chosen, self.value_of, nowhere) for v in items for chosen in in_world(v, world)]
             launch = build_launch(
                 [word.arg for word in words],
                 where=nowhere,
                 deployment=nowhere.path,
                 language="python",
-                env=self._env_settings(state, env),
+                env=self.env_settings(state, env),
                 removal=functools.partial(removal, words),
             )
             if launch is None:
                 return False
-            settings, origins = [], {}
+            settings: list[Setting] = []
+            origins: dict[str, tuple[Span, ...]] = {}
             for setting in launch.settings:
                 exact, val = refined(setting, words)
-                settings.append(self._settled(exact, val, world))
-                span = _origin(val) if val is not None else None
-                if span is not None:
-                    origins[setting.name] = span
+                settings.append(settled(exact, val, world))
+                if val is not None:
+                    origins[setting.name] = _origins(val)
             found.append((replace(launch, settings=tuple(settings)), words, origins))
         for launch in by_role(launch for launch, _, _ in found):
             role = launch_role(launch.settings)
@@ -372,8 +307,8 @@ class LaunchEngine(Strings):
                 self._built(frame, state, slots, place, None)
 
     def _built(self, frame: Frame, state: State, entries: Keywords, place: Span, env: Val | None) -> None:
-        settings: list[Setting] = self._env_settings(state, env)
-        origins: dict[str, Span] = {}
+        settings: list[Setting] = self.env_settings(state, env)
+        origins: dict[str, tuple[Span, ...]] = {}
         for key, val in entries:
             name = field_of_key(key)
             if name is None or name not in FIELDS or val.where is None or val.core == Lit.of(None):
@@ -382,9 +317,7 @@ class LaunchEngine(Strings):
             cut = where if val.given <= 0 else None
             expr = val.expr.location if val.expr is not None else None
             settings.append(Setting(name, self.value_of(val), where, text_at(val.expr), expr, cut, hops(val)))
-            span = _origin(val)
-            if span is not None:
-                origins[name] = span
+            origins[name] = _origins(val)
         if not settings:
             return
         unknown = any(key.startswith("#") for key, _ in entries)
@@ -398,91 +331,6 @@ class LaunchEngine(Strings):
         root = Call("<module>" if outer.name == "<module>" else _qualified(outer), 0)
         owner = outer.owner.node.name if outer.owner is not None else None
         self.starts.append(replace(start, calls=(root, *(site.call for site in self._sites)), owner=owner))
-
-    # -- values ---
-
-    def value_of(self, val: Val) -> Value:
-        """The domain's value; an option or a parameter with a default is a knob."""
-        core = val.core
-        if isinstance(core, Ref):
-            default = self._default_of(core)
-            if default is not None:
-                return Knob(path_of(self.heap, core).rpartition(".")[2], as_value(self.heap, default.core))
-        return as_value(self.heap, core)
-
-    def _default_of(self, ref: Ref) -> Val | None:
-        thing = self.heap.things[ref.oid]
-        if thing.kind != "opaque":
-            return None
-        owner, _, attr = thing.path.rpartition(".")
-        if owner.endswith("parse_args()") or (thing.parent is not None and "parse_args" in owner):
-            return self._options.get(attr)
-        if owner or thing.where is None:
-            return None
-        default = _defaults(thing.where.module).get((thing.where.line, thing.where.offset))
-        if default is None:
-            return None
-        found = self.evaluate(Frame(thing.where.module, "<module>"), State(), default)
-        return found if isinstance(found.core, Lit) and found.core.value is not None else None
-
-    def _env_settings(self, state: State, env: Val | None) -> list[Setting]:
-        entries = list(self._environment)
-        if env is not None:
-            for option in alternatives(env, state.path):
-                if isinstance(option.core, Ref):
-                    entries += self.heap.items(state, option.core.oid)
-        found = []
-        for name, val in entries:
-            field = field_of_variable(name)
-            setting = environment(field, val, self.value_of(val)) if field is not None else None
-            if setting is not None and val.core != ABSENT.core:
-                found.append(setting)
-        return found
-
-    # -- paths ---
-
-    def _worlds(self, items: Sequence[Val], state: State) -> list[dict[object, bool]]:
-        """The ways in which the tests that decide page size or role can come out."""
-        keys: dict[object, None] = {}
-        relevant = False
-        for item in items:
-            text = "".join(p.text for p in self.pieces(item))
-            name = field_of_flag(text.partition("=")[0])
-            if relevant or name in _RELEVANT or not isinstance(item.core, (Lit, Ref)):
-                options = alternatives(item, state.path)
-                for cond in (*item.conds, *(c for option in options for c in option.conds)):
-                    if cond not in state.path:
-                        keys[cond.key] = None
-            relevant = name in _RELEVANT and "=" not in text
-        chosen = list(keys)[:_MAX_TESTS]
-        return [
-            dict(zip(chosen, way, strict=True)) for way in itertools.product((True, False), repeat=len(chosen))
-        ] or [{}]
-
-    @staticmethod
-    def _in_world(item: Val, world: dict[object, bool]) -> Iterator[Val]:
-        """The item as it is in a world: not there, settled, or still a choice."""
-        if not _holds(item.conds, world):
-            return
-        if not isinstance(item.core, Phi):
-            yield item
-            return
-        options = [option for option in alternatives(item) if _holds(option.conds, world)]
-        if len(options) == 1:
-            yield options[0]
-        elif options:
-            yield item._replace(core=Phi(tuple(options)))
-
-    @staticmethod
-    def _settled(setting: Setting, val: Val | None, world: dict[object, bool]) -> Setting:
-        """A role that the tests of its path settle."""
-        if setting.name != "disaggregation_mode" or val is None or isinstance(val.core, Lit):
-            return setting
-        tested = {role: world.get(("is", key_of(val.core), role)) for role in _ROLES}
-        for role, other in (_ROLES, _ROLES[::-1]):
-            if tested[role] or (tested[other] is False and not tested[role]):
-                return replace(setting, value=Const(role))
-        return setting
 
     # -- places ---
 
@@ -498,7 +346,7 @@ class LaunchEngine(Strings):
         mode = launch.get("disaggregation_mode")
         for site in reversed(self._sites):
             where = site.where.location
-            if mode is not None and _within(mode.where, where) and not _within(mode.where, start):
+            if mode is not None and within(mode.where, where) and not within(mode.where, start):
                 return where
         return start
 
@@ -512,38 +360,8 @@ def _is_line(item: Val) -> bool:
     return not isinstance(core, Ref) and is_text(item) and any(" " in piece.text for piece in item.pieces)
 
 
-def _holds(conds: Iterable[Cond], world: dict[object, bool]) -> bool:
-    return all(world.get(cond.key, cond.holds) == cond.holds for cond in conds)
-
-
-def _origin(val: Val) -> Span | None:
-    """Where a value came from before it was bound here."""
+def _origins(val: Val) -> tuple[Span, ...]:
+    """Where a value came from before it was bound here, the last place first."""
     if val.given:
-        return None
-    return val.choice or next((span for span, _ in reversed(val.hops)), None)
-
-
-def _within(inner: Location, outer: Location) -> bool:
-    starts = (outer.line, outer.column) <= (inner.line, inner.column)
-    ends = (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
-    return outer.path == inner.path and starts and ends
-
-
-_known_defaults: dict[int, tuple[Module, dict[tuple[int, int], ast.expr]]] = {}
-
-
-def _defaults(module: Module) -> dict[tuple[int, int], ast.expr]:
-    """The defaults of all parameters of a module, by the place of the parameter."""
-    found = _known_defaults.get(id(module))
-    if found is None or found[0] is not module:
-        _known_defaults.clear()
-        table: dict[tuple[int, int], ast.expr] = {}
-        for node in ast.walk(module.tree):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                spec = node.args
-                positional = [*spec.posonlyargs, *spec.args]
-                pairs = [*zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True)]
-                pairs += [(a, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None]
-                table |= {(a.lineno, a.col_offset): d for a, d in pairs}
-        _known_defaults[id(module)] = found = (module, table)
-    return found[1]
+        return ()
+    return (*((val.choice,) if val.choice is not None else ()), *(span for span, _ in reversed(val.hops)))

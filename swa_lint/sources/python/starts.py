@@ -28,15 +28,15 @@ class Call:
 class Start:
     """A server start. `calls` are the activations it happens in, outermost first, `owner` the class of the first one.
 
-    `points` are places for one more flag, `origins` where the values of settings came from before, `stored`: the command
-    is only kept or returned here.
+    `points` are places for one more flag, `origins` where the values of settings came from before, the last place first;
+    `stored`: the command is only kept or returned here.
     """
 
     launch: Launch
     calls: tuple[Call, ...]
     owner: str | None = None
     points: tuple[Insertion, ...] = ()
-    origins: Mapping[str, Span] = field(default_factory=dict)
+    origins: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     stored: bool = False
 
 
@@ -76,14 +76,16 @@ def _apart(starts: Sequence[Start]) -> Iterator[tuple[Setting, ...]]:
             values[setting.name, setting.where].add(setting.value)
     for start in starts:
         yield tuple(
-            _at_origin(setting, start.origins.get(setting.name))
+            _at_origin(setting, start.origins.get(setting.name, ()))
             if setting.name in _COMPARED and len(values[setting.name, setting.where]) > 1
             else setting
             for setting in start.launch.settings
         )
 
 
-def _at_origin(setting: Setting, origin: Span | None) -> Setting:
+def _at_origin(setting: Setting, origins: tuple[Span, ...]) -> Setting:
+    """The setting where its value came from last before it was passed on at the place that launches share."""
+    origin = next((span for span in origins if not within(span.location, setting.where)), None)
     if origin is None:
         return setting
     where = origin.location
@@ -100,6 +102,13 @@ def _points(starts: Sequence[Start]) -> Iterator[Insertion | None]:
             shared[point.where].add((start.launch.where, start.launch.settings))
     for start in starts:
         yield next((point for point in start.points if len(shared[point.where]) == 1), None)
+
+
+def within(inner: Location, outer: Location) -> bool:
+    """Whether one range lies in another."""
+    starts = (outer.line, outer.column) <= (inner.line, inner.column)
+    ends = (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+    return outer.path == inner.path and starts and ends
 
 
 def merged(launches: Sequence[Launch]) -> Launch:

@@ -12,7 +12,7 @@ from swa_lint.sources.python.engine import Engine
 from swa_lint.sources.python.heap import path_of
 from swa_lint.sources.python.literals import cut
 from swa_lint.sources.python.modules import Span
-from swa_lint.sources.python.values import Core, Expr, Lit, Piece, Ref, State, Text, Val
+from swa_lint.sources.python.values import Core, Expr, Lit, Phi, Piece, Ref, State, Text, Val, alternatives
 
 _FIELD = re.compile(r"\{\{|\}\}|\{(?P<name>\w*)(?:![rsa])?(?::[^{}]*)?\}")
 _PERCENT = re.compile(r"%(?:%|(?:\((?P<name>\w+)\))?[-#0 +]*\d*(?:\.\d+)?[sdir])")
@@ -234,3 +234,41 @@ class Strings(Engine):
             return only if only.given else only._replace(where=None, pieces=tuple(kept))
         whole = self.text([p.text if p.value is None else p.value.core for p in kept])
         return whole._replace(pieces=tuple(kept))
+
+    # -- lists of words ---
+
+    def extend(self, frame: Frame, state: State, ref: Ref, value: Val) -> None:
+        if isinstance(value.core, Phi):
+            items = self._items(state, value)
+            state.seqs[ref.oid] = (*state.seqs.get(ref.oid, ()), *items)
+        else:
+            super().extend(frame, state, ref, value)
+
+    def _eval_List(self, frame: Frame, state: State, node: ast.List | ast.Tuple | ast.Set) -> Val:
+        chosen = [e for e in node.elts if isinstance(e, ast.Starred) and isinstance(e.value, (ast.Name, ast.IfExp))]
+        if not chosen:
+            return super()._eval_List(frame, state, node)
+        found: list[Val] = []
+        for element in node.elts:
+            single = ast.copy_location(ast.List([element], ast.Load()), node)
+            value = self.evaluate(frame, state, element.value) if isinstance(element, ast.Starred) else None
+            if value is not None and isinstance(value.core, Phi):
+                found += self._items(state, value)
+            else:
+                found += self.sequence(state, super()._eval_List(frame, state, single)) or []
+        return self.make_list(state, found)
+
+    _eval_Tuple = _eval_List
+    _eval_Set = _eval_List
+
+    def _items(self, state: State, value: Val) -> list[Val]:
+        """The items of a list that is one of several, each under the tests of its list."""
+        found: list[Val] = []
+        for option in alternatives(value, state.path):
+            extra = tuple(c for c in option.conds if c not in state.path)
+            items = self._words_of(state, option)
+            if items is None and isinstance(option.core, Lit) and option.core.value is None:
+                continue
+            for item in items if items is not None else [self._rest(option)]:
+                found.append(item._replace(conds=item.conds + extra))
+        return found
