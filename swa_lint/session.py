@@ -8,18 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from swa_lint.baseline import Baseline
-from swa_lint.check import Selection, findings, select
+from swa_lint.baseline import Baseline, BaselineError
+from swa_lint.check import Selection, UnknownCode, findings, select
 from swa_lint.config import Config
 from swa_lint.finding import Finding
 from swa_lint.fixes.apply import CannotWrite, write_atomically
 from swa_lint.project.cache import Cache
-from swa_lint.project.discovery import Discovered, discover, relative_path
+from swa_lint.project.config_pairs import ConfigPairError
+from swa_lint.project.discovery import Discovered, MissingPath, discover, relative_path
 from swa_lint.project.ignore import Globs
 from swa_lint.project.kinds import Kind, kind_of_name
 from swa_lint.project.read import SourceFile, digest
 from swa_lint.project.scan import NamedPair, Scan
 from swa_lint.project.text import Undecodable, decode
+from swa_lint.sources.facts import ProjectFacts
+
+# What the user must mend before a run is possible; the message says what it is.
+USER_ERRORS = (BaselineError, UnknownCode, ConfigPairError, MissingPath)
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,7 @@ class Session:
             self.scan.overlay[request.stdin[0]] = request.stdin[1]
         self._originals: dict[str, bytes] = {}
         self._made: set[str] = set()
+        self._project: ProjectFacts | None = None
         self._findings: list[Finding] | None = None
 
     def _discover(self) -> Discovered:
@@ -84,13 +90,18 @@ class Session:
         """What was passed over, with the reason."""
         return [*self._found.notes, *self.scan.notes()]
 
+    def project(self) -> ProjectFacts:
+        """The facts of the files as they now are, linked. Raises ConfigPairError as `findings` does."""
+        if self._project is None:
+            request, config = self.request, self.request.config
+            named = [*request.pairs, *_configured_pairs(config, request.root)]
+            self._project = self.scan.project(named, request.sglang_version or config.sglang_version)
+        return self._project
+
     def findings(self) -> list[Finding]:
         """The findings as the files now are. Raises ConfigPairError where a named checkpoint has no config."""
         if self._findings is None:
-            request, config = self.request, self.request.config
-            named = [*request.pairs, *_configured_pairs(config, request.root)]
-            project = self.scan.project(named, request.sglang_version or config.sglang_version)
-            found = findings(project, self.scan.suppressions(), self._selection, request.root)
+            found = findings(self.project(), self.scan.suppressions(), self._selection, self.request.root)
             self._findings = self._new([finding for finding in found if not self._is_excluded(finding.where.path)])
         return self._findings
 
@@ -152,7 +163,7 @@ class Session:
                 self.scan.overlay[path] = data
             self._originals.setdefault(path, before)
         self.scan.reread(changed.keys() - set(failed))
-        self._findings = None
+        self._project = self._findings = None
         return failed
 
     def add(self, path: str) -> None:

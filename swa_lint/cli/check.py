@@ -16,7 +16,7 @@ import click
 from swa_lint.cli import CLEAN, FAILURE, FINDINGS, Failure
 from swa_lint.cli.options import Command, project_options, request_of
 from swa_lint.report.result import Result
-from swa_lint.session import Request, Session
+from swa_lint.session import USER_ERRORS, Request, Session
 
 _FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab")
 
@@ -102,14 +102,9 @@ def _run(options: dict[str, Any]) -> int:
 @contextlib.contextmanager
 def usable() -> Iterator[None]:
     """Turn what the user must mend into a Failure."""
-    from swa_lint.baseline import BaselineError
-    from swa_lint.check import UnknownCode
-    from swa_lint.project.config_pairs import ConfigPairError
-    from swa_lint.project.discovery import MissingPath
-
     try:
         yield
-    except (BaselineError, UnknownCode, ConfigPairError, MissingPath) as error:
+    except USER_ERRORS as error:
         raise Failure(str(error)) from None
 
 
