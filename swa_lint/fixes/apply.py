@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from swa_lint.finding import Drop, Finding, Replace
+from swa_lint.project.kinds import is_python
 from swa_lint.project.text import Decoded, Lines, Undecodable, decode
 
 Span = tuple[int, int, str]
@@ -33,7 +34,7 @@ class Documents:
         if path not in self._decoded:
             data = self._content(path)
             try:
-                self._decoded[path] = None if data is None else decode(data, python=_is_python(path, data))
+                self._decoded[path] = None if data is None else decode(data, python=is_python(path, data))
             except Undecodable:
                 self._decoded[path] = None
         return self._decoded[path]
@@ -117,13 +118,6 @@ def _drop_edits(path: str, text: str, drops: Sequence[Drop]) -> list[Replace]:
     from swa_lint.fixes.python import drop_edits
 
     return drop_edits(path, text, drops)
-
-
-def _is_python(path: str, data: bytes) -> bool:
-    from swa_lint.project.kinds import Kind, kind_of_name, kind_of_script
-
-    kind = kind_of_name(os.path.basename(path))
-    return (kind_of_script(data) if kind is Kind.SCRIPT else kind) is Kind.PYTHON
 
 
 def write_atomically(path: Path, data: bytes, expected: bytes) -> None:

@@ -96,6 +96,12 @@ def kind_of_script(data: bytes) -> Kind | None:
     return Kind.PYTHON if found.group("python") else Kind.SHELL
 
 
+def is_python(path: str, data: bytes) -> bool:
+    """Whether a file is read as Python, by its name or its shebang."""
+    kind = kind_of_name(PurePath(path).name)
+    return (kind_of_script(data) if kind is Kind.SCRIPT else kind) is Kind.PYTHON
+
+
 def may_matter(kind: Kind, data: bytes) -> bool:
     """Whether a file can hold a fact; decided on its bytes, before anything is decoded or parsed."""
     if kind is Kind.PYTHON:

@@ -56,6 +56,18 @@ def decode(data: bytes, *, python: bool = False) -> Decoded:
     return Decoded(text, codec.name, bom)
 
 
+def encode(text: str, *, python: bool = False) -> bytes:
+    """The bytes that an editor saves a text as: in the encoding that a Python file's cookie names, else as UTF-8.
+
+    A text that its encoding cannot hold comes as UTF-8; half a surrogate pair, which nothing can hold, as ``?``.
+    """
+    body = text.encode("utf-8", "replace")
+    try:
+        return text.encode((_cookie(body) if python else None) or "utf-8")
+    except (LookupError, UnicodeError):
+        return body
+
+
 def _cookie(body: bytes) -> str | None:
     """The encoding that a comment in the first two lines names."""
     for line in re.split(rb"\r\n|\n|\r", body[:1000], maxsplit=2)[:2]:
