@@ -20,6 +20,7 @@ _COMMANDS = {
     "explain": "swa_lint.cli.explain:explain",
     "baseline": "swa_lint.cli.baseline:baseline",
     "doctor": "swa_lint.cli.doctor:doctor",
+    "server": "swa_lint.cli.server:server",
 }
 CLEAN, FINDINGS, FAILURE, INTERRUPTED = 0, 1, 2, 130
 
