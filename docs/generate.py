@@ -16,10 +16,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from console import ROOT, rewritten
 
-from swa_lint.explain import Explanation, explain
 from swa_lint.report.rules import markdown
 from swa_lint.rules.registry import Rule, all_rules
-from swa_lint.sglang.errors import ERRORS
+from swa_lint.sglang.errors import CAUSES, CHANGES, ERRORS, LAST_RESORT, POOLS, RULES
 from swa_lint.sglang.forced import DCP_SCALES_SINCE
 from swa_lint.sglang.releases import NEWEST, Release
 from swa_lint.sglang.versions import OLDEST, behaviour
@@ -130,23 +129,27 @@ def _kind(fix: str) -> str:
 
 
 def _error(message: str) -> str:
-    (explanation,) = explain(message)
+    """What one message means: by the number that differs, where it names several."""
+    (error,) = (error for error in ERRORS if error.pattern.search(message))
     heading = re.sub(r"^\w+Error: |: target=.*", "", message)
-    rules = ", ".join(f"[{code}](rules/{code}.md)" for code in explanation.rules)
-    links = f"\nFound before the start by {rules}.\n" if rules else ""
-    return f"## {heading}\n\n```text\n{message}\n```\n\n{_explained(explanation)}{links}"
+    if error.causes:
+        told = _causes("What can set it:", error.causes, error.changes, error.rules)
+    else:
+        told = "".join(_by_field(field) for field in error.fields if field in CAUSES)
+    last = f"\n{LAST_RESORT}\n" if error.sides == POOLS else ""
+    return f"## {heading}\n\n```text\n{message}\n```\n\nSGLang {error.releases}. {error.title}.\n{told}{last}"
 
 
-def _explained(explanation: Explanation) -> str:
-    differ = [d for d in explanation.differences if d.differs]
-    told = "; ".join(f"`{d.field}` is {' and '.join(d.values)}" for d in differ)
-    here = f" Here the values that differ: {told}." if told else ""
-    causes = "".join(f"- {cause}\n" for cause in explanation.causes)
-    changes = "".join(f"- {change}\n" for change in explanation.changes)
-    return (
-        f"SGLang {explanation.releases}. {explanation.title}.{here}\n\n"
-        f"What can set it:\n\n{causes}\nWhat to change:\n\n{changes}"
-    )
+def _by_field(field: str) -> str:
+    heading = f"Where `{field}` differs, this can have set it:"
+    return _causes(heading, CAUSES[field], CHANGES.get(field, ()), RULES.get(field, ()))
+
+
+def _causes(heading: str, causes: tuple[str, ...], changes: tuple[str, ...], rules: tuple[str, ...]) -> str:
+    listed = "".join(f"- {cause}\n" for cause in causes)
+    change = f"\n{' '.join(changes)}\n" if changes else ""
+    links = ", ".join(f"[{code}](rules/{code}.md)" for code in rules)
+    return f"\n{heading}\n\n{listed}{change}" + (f"\nFound before the start by {links}.\n" if links else "")
 
 
 def releases_table() -> str:
