@@ -11,11 +11,12 @@ from swa_lint.geometry import (
 )
 from swa_lint.sglang.names import FIELD_OF_NAME, OVERRIDE_JSON, WINDOW_NAMES
 from swa_lint.sources.facts import CarrierKind, Fact, Hop, Link, Pair
-from swa_lint.sources.python.heap import path_of
+from swa_lint.sources.python.heap import key_of, path_of
 from swa_lint.sources.python.judging import Judge, as_value
 from swa_lint.sources.python.places import droppable
 from swa_lint.sources.python.pool_pairs import PoolPairs
 from swa_lint.sources.python.values import (
+    Lit,
     Slot,
     State,
     Thing,
@@ -56,6 +57,8 @@ class Pairing(PoolPairs):
                 yield from self._divergent(thing, attr, name, slot, state)
             elif thing.kind != "dict":
                 yield from self.branch(thing, name, slot.value, state)
+                if state is not self.end:
+                    yield from self._lent(thing, attr, name, slot, state)
 
     def _divergent(self, thing: Thing, attr: str, name: str, slot: Slot, state: State) -> Iterator[Pair]:
         kind = self.kind(thing)
@@ -71,10 +74,34 @@ class Pairing(PoolPairs):
         for draft in alternatives(slot.value):
             if self.inherited(draft, thing, attr) or self.follows(draft, target, judge, field):
                 continue
+            if self._spells_default(draft, target, field):
+                continue
             link = Link.CONFIG if field is Field.SLIDING_WINDOW else Link.ARGS
             if self.by_draft_test(draft):
                 link = Link.BRANCH
             yield self._pair(link, thing, kind, field, draft, target, source, slot, name)
+
+    @staticmethod
+    def _spells_default(draft: Val, target: Val | None, field: Field) -> bool:
+        """`server_args.page_size or 1`: where the target sets none, both have the engine's default of one token."""
+        if target is None or field is not Field.PAGE_SIZE or draft.core != Lit.of(1):
+            return False
+        unset = {(key_of(target.core), False), (("none", key_of(target.core)), True)}
+        return any((c.key, c.holds) in unset for c in draft.conds)
+
+    def _lent(self, thing: Thing, attr: str, name: str, slot: Slot, state: State) -> Iterator[Pair]:
+        """The target's own args handed to the draft with another value than the target has, before or after."""
+        field = FIELD_OF_NAME.get(name)
+        if field is None or thing.kind != "opaque" or not self.engine.args_like(thing.oid):
+            return
+        served = [u.state for u in self.engine.uses if u.oid == thing.oid and not u.draft] or [self.end]
+        judge = Judge(self.heap, state)
+        for other in served:
+            target = self.heap.get(other, thing.oid, attr)
+            for draft in alternatives(slot.value):
+                if not self.inherited(draft, thing, attr) and not self.follows(draft, target, judge, field):
+                    link = Link.CONFIG if field is Field.SLIDING_WINDOW else Link.ARGS
+                    yield self._pair(link, thing, CarrierKind.ARGS, field, draft, target, thing.oid, slot, name)
 
     def _source(self, thing: Thing, slot: Slot, kind: CarrierKind, name: str) -> int | None:
         """The target's object that this draft's object should follow."""
