@@ -83,7 +83,9 @@ def _roots(module: Module) -> Iterable[ast.AST]:
     }
     commands = [n for n in scope.body if launches(_source(lines, n))]
     starting = {name for name, text in texts.items() if launches(text)}
-    starting |= {n.id for t in commands for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    starting |= {
+        n.id for t in commands for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
     for _ in range(MAX_HOPS if starting else 0):
         starting |= {name for name, called in calls.items() if called & starting}
     relevant = drafting | starting & units.keys() | {name for name in able & units.keys() if calls[name] & drafting}

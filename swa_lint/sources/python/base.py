@@ -47,8 +47,9 @@ class Base(ABC):
         self.globals: dict[Module, State] = {}
         self.active: list[ast.AST] = []
         self.inlined: set[ast.AST] = set()
+        self.class_values: dict[ast.stmt, Val] = {}
         self._started: set[tuple[Module, str]] = set()
-        self._ran: set[ast.stmt] = set()
+        self.ran: set[ast.stmt] = set()
 
     # -- provided by the layers above ---
 
@@ -95,9 +96,9 @@ class Base(ABC):
 
     def adopt(self, state: State) -> None:
         """Make the contents of module globals readable on this path."""
-        if state.adopted == len(self._ran):
+        if state.adopted == len(self.ran):
             return
-        state.adopted = len(self._ran)
+        state.adopted = len(self.ran)
         for known in self.globals.values():
             if known is not state:
                 state.slots = {**known.slots, **state.slots}
@@ -162,8 +163,8 @@ class Base(ABC):
         if name not in state.env and (module, name) not in self._started:
             self._started.add((module, name))
             for node in scope.mentions.get(name, []):
-                if node not in self._ran:
-                    self._ran.add(node)
+                if node not in self.ran:
+                    self.ran.add(node)
                     self.block(Frame(module, "<module>"), state, [node])
                     state.live = True
         return state.env.get(name)
@@ -172,7 +173,7 @@ class Base(ABC):
         """The module's globals after its whole body ran."""
         state = self.globals.setdefault(module, State())
         for node in scope_of(module).body:
-            if node not in self._ran and state.live:
-                self._ran.add(node)
+            if node not in self.ran and state.live:
+                self.ran.add(node)
                 self.block(Frame(module, "<module>"), state, [node])
         return state

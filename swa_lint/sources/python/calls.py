@@ -176,7 +176,11 @@ class Calls(Expressions):
         env = self.bind(
             inner, state, body.args, [_give(v, depth) for v in passed], [(k, _give(v, depth)) for k, v in keywords]
         )
-        return self.activate(inner, state, body, env)
+        value = self.activate(inner, state, body, env)
+        for told in (*passed, *(v for _, v in keywords)):
+            if isinstance(told.core, Lit) and told.core.value in ("draft", "target"):
+                self.name(value, str(told.core.value))  # pool("draft", ...): what comes back is the draft's
+        return value
 
     def _unfollowed(self, frame: Frame, name: str, args: list[Val], keywords: Keywords, node: ast.expr) -> Val:
         texts = [path_of(self.heap, a.core) for a in args] + [f"{k}={path_of(self.heap, v.core)}" for k, v in keywords]

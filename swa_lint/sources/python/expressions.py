@@ -116,7 +116,9 @@ class Expressions(Tests):
         if isinstance(core, Ext):
             return Val(Ext(f"{core.name}.{attr}"))
         if isinstance(core, Klass):
-            return self.class_attribute(core, attr, None) or self.heap.symbol(f"{core.node.name}.{attr}")
+            member = self.class_attribute(core, attr, None)
+            self.adopt(state)
+            return member or self.heap.symbol(f"{core.node.name}.{attr}")
         if isinstance(core, Ref):
             return self._object_attribute(frame, state, core, base, attr)
         return self.heap.symbol(f"{path_of(self.heap, core)}.{attr}")
@@ -128,6 +130,7 @@ class Expressions(Tests):
         if (core.oid, attr) in state.slots or not isinstance(thing.cls, Klass):
             return self.heap.get(state, core.oid, attr)
         found = self.class_attribute(thing.cls, attr, base)
+        self.adopt(state)
         if found is None:
             return self.heap.get(state, core.oid, attr)
         if isinstance(found.core, Func) and _is_property(found.core):
@@ -142,9 +145,7 @@ class Expressions(Tests):
             bound = Val(klass) if "classmethod" in decorators else None if "staticmethod" in decorators else instance
             return Val(Func(node, klass.module, bound, klass))
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-            frame = Frame(klass.module, klass.node.name)
-            place = self.span(frame, node)
-            return self.evaluate(frame, State(), node.value).bound(place, self.span(frame, node.value))
+            return self.class_value(klass, node, node.value)
         if hops > 6:
             return None
         for base in self.bases(klass):
@@ -153,6 +154,15 @@ class Expressions(Tests):
                 if found is not None:
                     return found
         return None
+
+    def class_value(self, klass: Klass, node: ast.Assign | ast.AnnAssign, source: ast.expr) -> Val:
+        """A class-level value, made once among its module's globals."""
+        if node not in self.class_values:
+            frame = Frame(klass.module, klass.node.name)
+            value = self.evaluate(frame, self.globals.setdefault(klass.module, State()), source)
+            self.class_values[node] = value.bound(self.span(frame, node), self.span(frame, source))
+            self.ran.add(node)
+        return self.class_values[node]
 
     def bases(self, klass: Klass) -> list[Core]:
         frame = Frame(klass.module, klass.node.name)

@@ -15,9 +15,7 @@ _EFFECT = (
 _WORD = (
     r"(?:[dD]raft|DRAFT|[nN]ext[nN]|NEXTN|mtp|MTP|Mtp|[eE]agle\d?|EAGLE\d?|dflash|DFLASH|DFlash|dspark|DSPARK|DSpark)"
 )
-_NOISE = (
-    r"(?!_?(?:extend|tokens?(?!_to_)|decode|probs?|inputs?|logits?|block|backends?|topk|verify|attention|num|info)(?![a-z]))"
-)
+_NOISE = r"(?!_?(?:extend|tokens?(?!_to_)|decode|probs?|inputs?|logits?|block|backends?|topk|verify|attention|num|info)(?![a-z]))"
 _DRAFT = (
     r"is_draft|swa_window_size|(?<!num_)(?<![a-z])" + _WORD + r"(?=_[a-zA-Z]|[A-Z.]|[\"']|\s*[=,)])" + _NOISE + r"|"
     r"_(?:draft|nextn|mtp|eagle|dflash|dspark)\b(?!_)|(?:Draft|NextN|Nextn|Eagle|Mtp|MTP|DFlash|DSpark)\w*\("

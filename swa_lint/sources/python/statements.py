@@ -7,7 +7,7 @@ import ast
 from swa_lint.sources.python.base import MAX_UNROLL, Frame
 from swa_lint.sources.python.calls import Calls
 from swa_lint.sources.python.conditions import Test
-from swa_lint.sources.python.heap import key_of, path_of
+from swa_lint.sources.python.heap import item, key_of, path_of
 from swa_lint.sources.python.scopes import Scope, bind_imports
 from swa_lint.sources.python.values import (
     Cond,
@@ -194,6 +194,14 @@ class Statements(Calls):
         for target in node.targets:
             if isinstance(target, ast.Name):
                 state.env.pop(target.id, None)
+            elif isinstance(target, ast.Subscript):
+                base, key = (
+                    self.evaluate(frame, state, target.value).core,
+                    self.evaluate(frame, state, target.slice).core,
+                )
+                if isinstance(base, Ref) and isinstance(key, Lit):
+                    state.slots.pop((base.oid, item(key.value)), None)
+                    state.seqs[base.oid] = tuple(k for k in state.seqs.get(base.oid, ()) if k.core != key)
 
     def _exec_FunctionDef(self, frame: Frame, state: State, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         closure = {**(frame.closure or {}), **state.env} if frame.name != "<module>" else None
