@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from swa_lint.config import load_config
-from swa_lint.finding import Finding
+from swa_lint.finding import Finding, Replace
 from swa_lint.geometry import Location
 from swa_lint.project.discovery import relative_path
 from swa_lint.project.ignore import Globs
@@ -46,12 +46,16 @@ class Document:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a document with the content `text` says; `path`, relative to the session's root, is its name in `findings`."""
+    """What a document with the content `text` says; `path`, relative to the session's root, is its name in `findings`.
+
+    `fixes` holds the edits of findings that somebody has asked for.
+    """
 
     session: Session
     path: str
     text: str
     findings: tuple[Finding, ...]
+    fixes: dict[Finding, list[Replace]] = field(default_factory=dict)
 
     def at(self, start: tuple[int, int], end: tuple[int, int]) -> Iterator[Finding]:
         """The document's findings that touch the range between two places, each a line and a column from 1."""

@@ -24,9 +24,9 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from swa_lint import __version__
 from swa_lint.config import ConfigError
-from swa_lint.finding import Applicability, Finding, Severity
+from swa_lint.finding import Applicability, Finding, Replace, Severity
 from swa_lint.server.analysis import Analysis, Document, analyse
-from swa_lint.server.edits import Edit, fix_all, quick_fix
+from swa_lint.server.edits import fix_all, quick_fix
 from swa_lint.server.hover import hover
 from swa_lint.server.positions import Positions
 from swa_lint.session import USER_ERRORS
@@ -39,8 +39,8 @@ _SEVERITIES = {
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.INFO: types.DiagnosticSeverity.Information,
 }
-# Changes within this time, in seconds, are analysed together.
-_PAUSE = 0.02
+# Somebody is typing faster than we read: wait this long, in seconds, for the next letters.
+_PAUSE = 0.05
 _T = TypeVar("_T")
 
 
@@ -97,8 +97,6 @@ class Server(LanguageServer):
 
     async def _keep_up(self, uri: str, state: _Open) -> None:
         while state.answered < state.wanted and self.open.get(uri) is state:
-            if state.answered:
-                await asyncio.sleep(_PAUSE)
             asked = state.wanted
             document = self._document(uri)
             analysis, trouble = await self.in_worker(partial(_analysed, document, self._folders()))
@@ -106,6 +104,8 @@ class Server(LanguageServer):
             if state.wanted == asked and self.open.get(uri) is state:
                 self._tell(trouble)
                 self._take(uri, state, analysis, document.version)
+            else:
+                await asyncio.sleep(_PAUSE)
 
     def _document(self, uri: str) -> Document:
         text = self.workspace.get_text_document(uri)
@@ -203,7 +203,7 @@ class Converter:
             related_information=related,
         )
 
-    def edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit:
+    def edit(self, edits: Iterable[Replace]) -> types.WorkspaceEdit:
         """Edits of files as one change of the workspace."""
         changes: dict[str, list[types.TextEdit]] = {}
         for edit in edits:

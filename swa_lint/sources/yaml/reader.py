@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import lru_cache
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -42,7 +43,7 @@ def parse(source: Source, offset: int, chunk: str) -> Node | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            node = YAML(typ="safe", pure=True).compose(chunk)
+            node = _composed(chunk)
             return None if node is None else _Converter(source, offset).convert(node, 0)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -55,6 +56,12 @@ def parse(source: Source, offset: int, chunk: str) -> Node | None:
         raise Unreadable("nested too deeply", offset) from None
     except Exception as error:  # ruamel raises more than its own errors on absurd input; none may end a run
         raise Unreadable(f"not YAML ({type(error).__name__})", offset) from None
+
+
+@lru_cache(maxsize=256)
+def _composed(chunk: str) -> Any:
+    """A document's nodes, which are only read; an editor's change leaves a manifest's other documents as they were."""
+    return YAML(typ="safe", pure=True).compose(chunk)
 
 
 def problem(source: Source, offset: int, message: str, *, skipped: bool = False) -> Problem:
