@@ -17,6 +17,7 @@ from project import BAD, BAD_SHELL, FIXED, write
 from pygls.lsp.client import LanguageClient
 
 from swa_lint.project.text import Lines
+from swa_lint.server.protocol import FIX_ALL
 
 _TIMEOUT = 30
 _MAIN = "from swa_lint.cli import main; main()"
@@ -372,27 +373,27 @@ def test_hover_documents_the_rule_and_both_values(tmp_path: Path) -> None:
     edit_in(tmp_path, session)
 
 
-@pytest.mark.parametrize(
-    ("flags", "expected"),
-    [
-        ("--page-size 64", "page size: `64`, as set here"),
-        ("--page-size ${PAGE:-32}", "page size: `32`, as set here"),
-        ("--tp-size 2", "page size: the engine's default"),
-        (
-            "--attention-backend flashmla --page-size 1",
-            "`64`, from the flashmla backend; the `1` given here has no eff",
-        ),
-        ("--disaggregation-mode decode", "**Effective geometry** of this launch, decode"),
-        ("--attention-backend fa4 --page-size 64", "page size: decided by the engine at start-up"),
-        ("--page-size 64 --dcp-size 2", "the draft pool's page size: `128`, the page size times --dcp-size 2"),
-    ],
-)
-def test_hover_says_what_the_engine_makes_of_a_launch(tmp_path: Path, flags: str, expected: str) -> None:
+LAUNCHES = [
+    ("--page-size 64", "page size: `64`, as set here"),
+    ("--page-size ${PAGE:-32}", "page size: `32`, as set here"),
+    ("--tp-size 2", "page size: the engine's default"),
+    (
+        "--attention-backend flashmla --page-size 1",
+        "`64`, from the flashmla backend; the `1` given here has no eff",
+    ),
+    ("--disaggregation-mode decode", "**Effective geometry** of this launch, decode"),
+    ("--attention-backend fa4 --page-size 64", "page size: decided by the engine at start-up"),
+    ("--page-size 64 --dcp-size 2", "the draft pool's page size: `128`, the page size times --dcp-size 2"),
+]
+
+
+def test_hover_says_what_the_engine_makes_of_a_launch(tmp_path: Path) -> None:
     async def session(editor: Editor) -> None:
         launch = "python3 -m sglang.launch_server --model-path m "
-        await editor.check("run.sh", launch + flags + "\n")
-        assert expected in await editor.hover("run.sh", 0, len(launch) + 3)
-        assert await editor.hover("run.sh", 0, 2) == ""
+        for flags, expected in LAUNCHES:
+            await editor.check("run.sh", launch + flags + "\n")
+            assert expected in await editor.hover("run.sh", 0, len(launch) + 3), flags
+            assert await editor.hover("run.sh", 0, 2) == ""
 
     edit_in(tmp_path, session)
 
@@ -471,6 +472,28 @@ def test_no_text_ends_the_server(tmp_path: Path) -> None:
         assert editor.messages == []
 
     edit_in(tmp_path, session)
+
+
+def test_a_stray_print_does_not_break_the_protocol(tmp_path: Path) -> None:
+    """Whatever writes to standard output while the server runs must end up elsewhere."""
+    chatty = "import swa_lint.server.analysis as a; old = a.load_config; "
+    chatty += "a.load_config = lambda folder: print(1, end='', flush=True) or old(folder)"
+
+    async def run() -> None:
+        editor = Editor(tmp_path)
+        await editor.start_io(sys.executable, "-c", f"{chatty}; {_MAIN}", "server", cwd=tmp_path)
+        await editor.initialize_async(types.InitializeParams(types.ClientCapabilities(), root_uri=tmp_path.as_uri()))
+        assert await editor.codes("a.py", BAD) == ["SWA101"]
+        await editor.shutdown_async(None)
+        editor.exit(None)
+        await editor.stop()
+
+    asyncio.run(asyncio.wait_for(run(), _TIMEOUT))
+
+
+def test_the_documentation_names_the_action() -> None:
+    page = Path(__file__).parent.parent / "docs" / "editors.md"
+    assert f'"{FIX_ALL}"' in page.read_text("utf-8")
 
 
 def test_without_pygls_the_command_says_what_to_install() -> None:
