@@ -58,7 +58,7 @@ run_{n}() {{
 _LAUNCHES = """
 python3 -m sglang.launch_server --model-path m --disaggregation-mode prefill --page-size 64 &
 python3 -m sglang.launch_server --model-path m --disaggregation-mode decode --page-size 32 &
-"""
+"""  # noqa: SWA301 (meant)
 _DEPLOYMENT = """---
 apiVersion: apps/v1
 kind: Deployment
@@ -118,7 +118,7 @@ _SERVICES = """  prefill:
   decode:
     image: lmsysorg/sglang:latest
     command: python3 -m sglang.launch_server --model-path m --disaggregation-mode decode --page-size 32
-"""
+"""  # noqa: SWA301 (meant)
 
 
 def _filled(part: str, defect: str, head: str = "") -> str:
