@@ -309,7 +309,7 @@ def test_lines_end_as_the_protocol_says(tmp_path: Path, newline: str) -> None:
 
 def test_a_text_with_a_mark_or_a_declared_encoding_has_true_columns(tmp_path: Path) -> None:
     line = "\ufefffrom copy import deepcopy; deepcopy('\u00e9')"
-    launch = "\ufeffpython3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V4 --page-size 64\n"  # noqa: SWA304 (meant)
+    launch = "\ufeffpython3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V4 --page-size 64\n"
     cookie = "# -*- coding: latin-1 -*-\n" + BAD.replace("draft_args.page", "s = '\u00e9'; draft_args.page")
 
     async def session(editor: Editor) -> None:
@@ -378,7 +378,7 @@ LAUNCHES = [
     ("--page-size ${PAGE:-32}", "page size: `32`, as set here"),
     ("--tp-size 2", "page size: the engine's default"),
     (
-        "--attention-backend flashmla --page-size 1",  # noqa: SWA304 (meant)
+        "--attention-backend flashmla --page-size 1",
         "`64`, from the flashmla backend; the `1` given here has no eff",
     ),
     ("--disaggregation-mode decode", "**Effective geometry** of this launch, decode"),

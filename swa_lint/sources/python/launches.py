@@ -39,6 +39,15 @@ _ASIDE = frozenset(
         *("join", "list2cmdline", "pprint", "Option", "Argument", "Field", "append", "option", "hexdigest", "md5"),
     ]
 )
+# A call with one of these words in its name runs the line that it is given, as one does that takes it under such a name.
+_RUNS = frozenset(
+    [
+        *("run", "popen", "call", "output", "getoutput", "system", "exec", "execute", "launch", "start", "spawn"),
+        *("submit", "remote", "ssh", "cmd", "command", "sh", "bash", "shell", "serve", "server", "deploy", "srun"),
+        *("sbatch", "send", "sendline", "process", "job", "task", "script", "args", "argv", "entrypoint", "schedule"),
+    ]
+)
+_WORD = re.compile(r"[a-z]+|[A-Z][a-z]*")
 _WORDS_OF_PEOPLE = frozenset({"help", "description", "epilog", "usage", "doc", "message", "msg", "reason"})
 
 
@@ -134,7 +143,7 @@ class LaunchEngine(Knobs):
         elif _SERVE.search(name):
             self._serve(frame, state, [*args, *given.values()], node)
         else:
-            self._unknown_call(frame, state, args, keywords, node)
+            self._unknown_call(frame, state, last, args, keywords, node)
 
     def _run_function(self, frame: Frame, state: State, args: list[Val], keywords: Keywords, node: ast.expr) -> None:
         """`Process(target=f, args=(...))`, `pool.submit(f, ...)`: the function runs."""
@@ -165,15 +174,19 @@ class LaunchEngine(Knobs):
             words += self._items(state, other)
         self._argv(frame, state, words, given.get("env"), node)
 
-    def _unknown_call(self, frame: Frame, state: State, args: list[Val], keywords: Keywords, node: ast.expr) -> None:
+    def _unknown_call(
+        self, frame: Frame, state: State, name: str, args: list[Val], keywords: Keywords, node: ast.expr
+    ) -> None:
         """A call that may run what it is given: a list, a command line, or words one by one."""
         env = next((v for k, v in keywords if k in ("env", "environment", "envs")), None)
         first = next((i for i, a in enumerate(args) if isinstance(a.core, Lit) and a.core.value == "-m"), None)
         if first is not None or sum(str(getattr(a.core, "value", "")).startswith("--") for a in args) > 1:
             self._argv(frame, state, args, env, node, passed=True)
             return
-        others = [v for k, v in keywords if k not in _WORDS_OF_PEOPLE and v is not env]
-        for value in (*args, *others):
+        others = [(k, v) for k, v in keywords if k not in _WORDS_OF_PEOPLE and v is not env]
+        for given, value in (*(("", a) for a in args), *others):
+            if is_text(value) and not (_runs(name) or _runs(given)):
+                continue
             options = alternatives(value, state.path)
             for option in options:
                 place = (option.choice or option.expr) if len(options) > 1 else None
@@ -353,6 +366,10 @@ class LaunchEngine(Knobs):
 
 def _qualified(frame: Frame) -> str:
     return f"{frame.owner.node.name}.{frame.name}" if frame.owner is not None else frame.name
+
+
+def _runs(name: str) -> bool:
+    return any(word.lower() in _RUNS for word in _WORD.findall(name))
 
 
 def _is_line(item: Val) -> bool:
