@@ -13,6 +13,7 @@ from swa_lint.sglang.names import FIELD_OF_NAME
 from swa_lint.sources.facts import CarrierKind, Link, Pair
 from swa_lint.sources.python.factmaker import FactMaker
 from swa_lint.sources.python.judging import Judge
+from swa_lint.sources.python.places import conditional_of
 from swa_lint.sources.python.values import (
     State,
     Thing,
@@ -51,7 +52,8 @@ class BranchPairs(FactMaker):
             if place is None:
                 continue
             text = self.arm_text(target, draft)
-            chosen = draft._replace(expr=draft.choice or draft.expr)
+            whole = conditional_of(draft.choice, target.choice) if text is not None else None
+            chosen = draft._replace(expr=whole or draft.choice or draft.expr)
             yield Pair(
                 Link.BRANCH,
                 self.fact(Role.DRAFT, field, chosen, carrier, place),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from swa_lint.sources.python.modules import Module, Span
+from swa_lint.sources.python.modules import Module, Span, span
 from swa_lint.sources.python.scopes import scope_of
 from swa_lint.sources.python.values import (
     Val,
@@ -51,3 +51,14 @@ def _place(node: ast.expr | ast.stmt) -> tuple[int, int, int | None, int | None]
 
 def is_global_name(module: Module, name: str) -> bool:
     return name in scope_of(module).assigned
+
+
+def conditional_of(one: Span | None, other: Span | None) -> Span | None:
+    """The conditional expression whose two arms these are: both arms equal, it can be one of them."""
+    if one is None or other is None or one.module is not other.module:
+        return None
+    arms = {one[1:], other[1:]}
+    for node in ast.walk(one.module.tree):
+        if isinstance(node, ast.IfExp) and {_place(node.body), _place(node.orelse)} == arms:
+            return span(one.module, node)
+    return None

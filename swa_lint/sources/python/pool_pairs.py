@@ -17,7 +17,7 @@ from swa_lint.sources.python.engine import Made, Registered
 from swa_lint.sources.python.heap import path_of
 from swa_lint.sources.python.judging import Judge, as_value
 from swa_lint.sources.python.modules import Span
-from swa_lint.sources.python.places import is_global_name
+from swa_lint.sources.python.places import function_at, is_global_name
 from swa_lint.sources.python.values import (
     Cond,
     Lit,
@@ -173,9 +173,8 @@ class PoolPairs(BranchPairs):
         for draft in self.engine.registered:
             if not draft_word(path_of(self.heap, draft.value.core)) and not self.is_draft(self.heap.things[draft.oid]):
                 continue
-            others = [
-                r for r in self.engine.registered if r.oid != draft.oid and r.statement.module is draft.statement.module
-            ]
+            function = function_at(draft.statement)
+            others = [r for r in self.engine.registered if r.oid != draft.oid and function_at(r.statement) is function]
             target = next((r for r in others if not draft_word(path_of(self.heap, r.value.core))), None)
             if target is None or self._pages_compared(draft, target):
                 continue
