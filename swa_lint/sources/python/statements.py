@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 
 from swa_lint.sources.python.base import MAX_UNROLL, Frame
-from swa_lint.sources.python.calls import Calls
 from swa_lint.sources.python.conditions import Test
 from swa_lint.sources.python.heap import item, key_of, path_of
 from swa_lint.sources.python.scopes import Scope, bind_imports
+from swa_lint.sources.python.stores import Stores
 from swa_lint.sources.python.values import (
     Cond,
-    Core,
-    Expr,
     Ext,
     Func,
     Klass,
@@ -28,7 +26,7 @@ from swa_lint.sources.python.values import (
 _ENDS = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit", "pytest.skip", "pytest.fail"})
 
 
-class Statements(Calls):
+class Statements(Stores):
     """Executes statements."""
 
     def block(self, frame: Frame, state: State, body: list[ast.stmt]) -> None:
@@ -54,104 +52,6 @@ class Statements(Calls):
             self.annotate(frame, value, node.annotation)
             self.store(frame, state, node.target, value, node, node.value)
 
-    def annotate(self, frame: Frame, value: Val, annotation: ast.expr | None) -> None:
-        """Give an opaque object the class its annotation names."""
-        if annotation is None or not isinstance(value.core, Ref):
-            return
-        text = annotation.value if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
-        thing = self.heap.things[value.core.oid]
-        if thing.cls is None and isinstance(text, str):
-            thing.cls = text.removeprefix("Optional[").removesuffix("]").removesuffix(" | None").rpartition(".")[2]
-
-    def store(self, frame: Frame, state: State, target: ast.expr, value: Val, node: ast.AST, source: ast.expr) -> None:
-        """Bind a target of an assignment; the whole statement is where the value is bound."""
-        if isinstance(target, (ast.Tuple, ast.List)):
-            self._unpack(frame, state, target, value, node, source)
-            return
-        place = self.span(frame, node)
-        bound = value.bound(place, self.span(frame, source))
-        if isinstance(target, ast.Name):
-            self.name(bound, target.id)
-            state.env[target.id] = bound
-        elif isinstance(target, ast.Attribute):
-            base = self.evaluate(frame, state, target.value)
-            self.name(bound, target.attr)
-            self.put_all(state, base, target.attr, bound)
-        elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
-            self._store_item(frame, state, target, bound)
-
-    def _unpack(
-        self, frame: Frame, state: State, target: ast.Tuple | ast.List, value: Val, node: ast.AST, source: ast.expr
-    ) -> None:
-        options = alternatives(value, state.path)
-        if len(options) > 1 and all(self.sequence(state, o) is not None for o in options):
-            # A tuple returned on several paths: unpack each path's items.
-            columns = [[] for _ in target.elts]  # type: list[list[Val]]
-            for option in options:
-                fresh = tuple(c for c in option.conds if c not in state.path)
-                for column, item in zip(columns, self.sequence(state, option) or [], strict=False):
-                    column.append(item._replace(conds=item.conds + fresh))
-            for element_target, column in zip(target.elts, columns, strict=True):
-                if column:
-                    same = all(v.core == column[0].core for v in column)
-                    self.assign(frame, state, element_target, column[0] if same else Val(Phi(tuple(column))))
-            return
-        items = self.sequence(state, value)
-        sources = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
-        for index, element in enumerate(target.elts):
-            known = items is not None and index < len(items) and not isinstance(element, ast.Starred)
-            if items is not None and known and index < len(sources) and not isinstance(element, ast.Name):
-                self.store(frame, state, element, items[index], node, sources[index])
-            elif items is not None and known:
-                self.assign(frame, state, element, items[index])
-            else:
-                part = self.heap.symbol(f"{path_of(self.heap, value.core)}[{index}]")
-                if isinstance(element, ast.Name):
-                    self.assign(frame, state, element, part)
-
-    def put_all(self, state: State, base: Val, attr: str, value: Val) -> None:
-        """Set an attribute of whatever `base` may be; of several objects each only may have changed."""
-        options = alternatives(base, state.path)
-        for option in options:
-            if not isinstance(option.core, Ref):
-                continue
-            if len(options) == 1:
-                self.heap.put(state, option.core.oid, attr, value)
-                continue
-            before = self.heap.get(state, option.core.oid, attr)
-            fresh = tuple(c for c in option.conds if c not in state.path)
-            maybe = Val(Phi((value._replace(conds=value.conds + fresh), before)))
-            self.heap.put(state, option.core.oid, attr, maybe)
-
-    def _store_item(self, frame: Frame, state: State, target: ast.Subscript, value: Val) -> None:
-        base = self.evaluate(frame, state, target.value)
-        key = self.evaluate(frame, state, target.slice).core
-        if isinstance(base.core, Phi):
-            for option in alternatives(base, state.path):
-                self._set_key(frame, state, option, key, value._replace(conds=value.conds + option.conds))
-            return
-        self._set_key(frame, state, base, key, value)
-
-    def _set_key(self, frame: Frame, state: State, base: Val, key: Core, value: Val) -> None:
-        if not isinstance(base.core, Ref) or not isinstance(key, Lit):
-            if isinstance(base.core, Ext) and isinstance(key, Lit):
-                self.note_environment(frame, state, base.core.name, str(key.value), value)
-            return
-        thing = self.heap.things[base.core.oid]
-        if isinstance(key.value, str) and thing.kind in ("copy", "built", "opaque") and not thing.path.endswith("]"):
-            self.heap.put(state, base.core.oid, key.value, value)
-        if thing.kind == "list" and isinstance(key.value, int):
-            items = list(state.seqs.get(base.core.oid, ()))
-            if -len(items) <= key.value < len(items):
-                items[key.value] = value
-                state.seqs[base.core.oid] = tuple(items)
-            return
-        self.name(value, str(key.value))
-        self.heap.set_item(state, base.core.oid, key.value, value)
-
-    def note_environment(self, frame: Frame, state: State, owner: str, name: str, value: Val) -> None:
-        """`os.environ[name] = value`; the layer above may care."""
-
     def _exec_AugAssign(self, frame: Frame, state: State, node: ast.AugAssign) -> None:
         load = ast.copy_location(_as_load(node.target), node.target)
         before, value = self.evaluate(frame, state, load), self.evaluate(frame, state, node.value)
@@ -171,13 +71,6 @@ class Statements(Calls):
             return
         result = self.binary(frame, state, node, node.op, before, value)
         self.store(frame, state, node.target, result, node, node.value)
-
-    def extend(self, frame: Frame, state: State, ref: Ref, value: Val) -> None:
-        """Append all items of another sequence to a list; one that is not known leaves a mark."""
-        items = self.sequence(state, value)
-        if items is None:
-            items = [value._replace(core=value.core)] if isinstance(value.core, Lit) else [_splice(self, value)]
-        state.seqs[ref.oid] = (*state.seqs.get(ref.oid, ()), *items)
 
     def _exec_Expr(self, frame: Frame, state: State, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Constant):
@@ -411,7 +304,3 @@ def _dotted(node: ast.expr) -> str | None:
         return node.id
     inner = _dotted(node.value) if isinstance(node, ast.Attribute) else None
     return f"{inner}.{node.attr}" if inner and isinstance(node, ast.Attribute) else None
-
-
-def _splice(run: Statements, value: Val) -> Val:
-    return value._replace(core=Expr(f"*{path_of(run.heap, value.core)}"))
