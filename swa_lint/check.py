@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,14 +63,21 @@ def select(
 
 
 def findings(
-    project: ProjectFacts, suppressions: Mapping[str, Sequence[Suppression]], selection: Selection, root: Path
+    project: ProjectFacts,
+    suppressions_in: Callable[[set[str]], Mapping[str, Sequence[Suppression]]],
+    selection: Selection,
+    root: Path,
 ) -> list[Finding]:
-    """What the selected rules find in a project, without what a noqa suppresses, in order of place."""
+    """What the selected rules find in a project, without what a noqa suppresses, in order of place.
+
+    `suppressions_in` gives the noqa comments of a run, told the files in which something was found.
+    """
     found: dict[object, Finding] = {}
     for code, (_, check) in all_rules().items():
         if code in selection.codes:
             for finding in check(project):
                 found.setdefault((finding.code, finding.where, finding.fields), finding)
+    suppressions = suppressions_in({finding.where.path for finding in found.values()})
     kept, used = _without_suppressed(found.values(), suppressions)
     if UNUSED.code in selection.codes:
         readable = (file.path for file in project.files if not file.problems)

@@ -67,5 +67,5 @@ def _findings(filename: str, text: str) -> list[Finding]:
     path = relative_path(str(root / filename), root)
     facts = read_facts(Kind.PYTHON, path, text.removeprefix("\ufeff"), root)
     selection = Selection(frozenset(all_rules()) - _LEFT_TO_THE_COMMAND)
-    found = findings(ProjectFacts((facts,)), {}, selection, root)
+    found = findings(ProjectFacts((facts,)), lambda _: {}, selection, root)
     return [f for f in found if f.where.path == path and f.severity is not Severity.INFO]

@@ -101,7 +101,7 @@ class Session:
     def findings(self) -> list[Finding]:
         """The findings as the files now are. Raises ConfigPairError where a named checkpoint has no config."""
         if self._findings is None:
-            found = findings(self.project(), self.scan.suppressions(), self._selection, self.request.root)
+            found = findings(self.project(), self.scan.suppressions, self._selection, self.request.root)
             self._findings = self._new([finding for finding in found if not self._is_excluded(finding.where.path)])
         return self._findings
 

@@ -8,6 +8,7 @@ where an instruction in JSON form takes no comment, a comment line of its own sp
 
 from __future__ import annotations
 
+import enum
 import io
 import re
 import tokenize
@@ -21,6 +22,7 @@ _CODES = r"(?::\s?(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?"
 _INLINE = re.compile(r"# noqa" + _CODES, re.IGNORECASE)
 _FILE = re.compile(r"# flake8[:=]\s*noqa" + _CODES, re.IGNORECASE)
 _CODE = re.compile(r"[A-Z]+[0-9]+", re.IGNORECASE)
+_OURS = re.compile(rb"noqa:\s?[^\n]*SWA", re.IGNORECASE)
 _BREAK = re.compile(r"\r\n|\n|\r")
 _HAS_LINE_COMMENTS = {Kind.SHELL, Kind.YAML, Kind.DOCKERFILE, Kind.TOML, Kind.MARKDOWN}
 
@@ -49,9 +51,19 @@ class Suppression:
         return self.codes is None or code.startswith(self.codes)
 
 
-def mentions_noqa(data: bytes) -> bool:
-    """Whether a file can hold a noqa at all; few do, and only those are scanned."""
-    return b"noqa" in data or b"noqa" in data.lower()
+class Noqa(enum.Enum):
+    """What a file's noqa comments may be: none, some, or some with a code of this linter."""
+
+    NONE = enum.auto()
+    SOME = enum.auto()
+    OURS = enum.auto()
+
+
+def mentions_noqa(data: bytes) -> Noqa:
+    """What noqa comments a file may hold; those of other linters count only where something is found."""
+    if b"noqa" not in data and b"noqa" not in data.lower():
+        return Noqa.NONE
+    return Noqa.OURS if _OURS.search(data) else Noqa.SOME
 
 
 def suppressions(path: str, text: str, kind: Kind) -> tuple[Suppression, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swa_lint.project.kinds import Kind, kind_of_script, may_matter, read_facts
-from swa_lint.project.noqa import Suppression, mentions_noqa, suppressions
+from swa_lint.project.noqa import Noqa, Suppression, mentions_noqa, suppressions
 from swa_lint.project.syntax import problem_at, python_problem
 from swa_lint.project.text import Undecodable, decode
 from swa_lint.sources.facts import FileFacts, Problem
@@ -69,9 +69,9 @@ def read_data(root: str, source: SourceFile, data: bytes) -> FileRecord:
         kind = found
     python = kind is Kind.PYTHON
     matters, noqa = may_matter(kind, data), mentions_noqa(data)
-    if python and (problem := python_problem(path, data)):
+    if python and not matters and (problem := python_problem(path, data)):
         return FileRecord(FileFacts(path, problems=(problem,)))
-    if not matters and not noqa:
+    if not matters and noqa is not Noqa.OURS:
         return FileRecord(FileFacts(path))
     if not python and b"\0" in data:
         return _failed(path, 1, "skipped: a binary file", skipped=True)
@@ -80,7 +80,19 @@ def read_data(root: str, source: SourceFile, data: bytes) -> FileRecord:
     except Undecodable as error:
         return _failed(path, error.line, f"it cannot be decoded: {error}") if matters else FileRecord(FileFacts(path))
     facts = _facts(kind, path, text, Path(root)) if matters else FileFacts(path)
-    return FileRecord(facts, suppressions(path, text, kind) if noqa else ())
+    if python and facts.problems and (problem := python_problem(path, data)):
+        return FileRecord(FileFacts(path, problems=(problem,)))
+    wanted = noqa is Noqa.OURS or (noqa is Noqa.SOME and facts != FileFacts(path))
+    return FileRecord(facts, suppressions(path, text, kind) if wanted else ())
+
+
+def read_suppressions(source: SourceFile, data: bytes) -> tuple[Suppression, ...]:
+    """The noqa comments of a file that said nothing else, and in which something is found all the same."""
+    try:
+        text = decode(data, python=source.kind is Kind.PYTHON).text
+    except Undecodable:
+        return ()
+    return suppressions(source.path, text, source.kind) if mentions_noqa(data) is not Noqa.NONE else ()
 
 
 def _facts(kind: Kind, path: str, text: str, root: Path) -> FileFacts:

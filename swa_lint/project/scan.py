@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from swa_lint.project.config_pairs import pair_configs
 from swa_lint.project.deployments import group
 from swa_lint.project.kinds import Kind, kind_of_name
 from swa_lint.project.noqa import Suppression
-from swa_lint.project.read import FileRecord, SourceFile, digest, read_data, read_file
+from swa_lint.project.read import FileRecord, SourceFile, digest, read_data, read_suppressions
 from swa_lint.project.workers import Work, read_all
 from swa_lint.sources.facts import FileFacts, ProjectFacts
 
@@ -85,14 +86,15 @@ class Scan:
         problems = read_data(str(self.root), file, data).facts.problems
         return next((problem.message for problem in problems if not problem.skipped), None)
 
-    def suppressions(self) -> dict[str, tuple[Suppression, ...]]:
-        """The noqa comments of each file that has any, those that were read to understand others included."""
-        found = {path: record.suppressions for path, record in self._records.items() if record.suppressions}
-        others = {path for record in self._records.values() for path in record.facts.depends}
-        for path in others - self.files.keys():
-            _, record = read_file(str(self.root), SourceFile(path, kind_of_name(path) or Kind.PYTHON))
-            found[path] = record.suppressions
-        return found
+    def suppressions(self, found_in: set[str]) -> dict[str, tuple[Suppression, ...]]:
+        """The noqa comments of the files of the run, and of the files in which something was found."""
+        known = {path: record.suppressions for path, record in self._records.items() if record.suppressions}
+        for path in found_in - self._records.keys():
+            source = self.files.get(path) or SourceFile(path, kind_of_name(path) or Kind.PYTHON)
+            with contextlib.suppress(OSError):
+                data = self.overlay[path] if path in self.overlay else (self.root / path).read_bytes()
+                known[path] = read_suppressions(source, data)
+        return known
 
     def notes(self) -> list[str]:
         """What was passed over, with the reason."""

@@ -31,7 +31,7 @@ def read(path: str, text: str, *, root: Path | None = None) -> FileFacts:
     from swa_lint.sources.python.analysis import analyse
 
     pairs, launches = analyse(module, library)
-    depends = tuple(sorted(f.relative_to(root).as_posix() for f in library.read_files)) if root is not None else ()
+    depends = tuple(sorted(map(library.relative, library.read_files)))
     return FileFacts(path, pairs=pairs, launches=launches, depends=depends)
 
 

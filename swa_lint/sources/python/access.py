@@ -42,7 +42,7 @@ class Access(Tests):
     def _eval_Attribute(self, frame: Frame, state: State, node: ast.Attribute) -> Val:
         base = self.evaluate(frame, state, node.value)
         value = self.spread(state, base, lambda v: self.attribute(frame, state, v, node.attr))
-        return value if value.given else value._replace(expr=self.span(frame, node))
+        return value if value.given else value.at(self.span(frame, node))
 
     def spread(self, state: State, value: Val, each: Callable[[Val], Val]) -> Val:
         """Apply a function to every alternative of a value, keeping its conditions."""
@@ -52,7 +52,7 @@ class Access(Tests):
         for option in alternatives(value, state.path):
             result = each(option)
             fresh = tuple(c for c in option.conds if c not in state.path and c not in result.conds)
-            found.append(result._replace(conds=result.conds + fresh))
+            found.append(result.under(result.conds + fresh))
         if not found:
             return each(value.core.options[0])
         return found[0] if len(found) == 1 else Val(Phi(tuple(found)))
@@ -188,7 +188,7 @@ class Access(Tests):
                 if self.heap.things[option.core.oid].kind != "dict":
                     self.heap.put(state, ref.oid, "#base", option, own=False)
                 for name, value in self.heap.items(state, option.core.oid):
-                    self.heap.set_item(state, ref.oid, name, value._replace(conds=value.conds + extra))
+                    self.heap.set_item(state, ref.oid, name, value.under(value.conds + extra))
 
 
 def _is_property(func: Func) -> bool:

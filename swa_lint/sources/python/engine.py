@@ -225,7 +225,7 @@ class Engine(LibraryCalls):
 
     def _now(self, state: State, value: Val) -> Val:
         """A value with the tests of its path."""
-        return value._replace(conds=value.conds + tuple(c for c in state.path if c not in value.conds))
+        return value.under(value.conds + tuple(c for c in state.path if c not in value.conds))
 
     # -- pools ---
 

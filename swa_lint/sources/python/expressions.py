@@ -22,7 +22,7 @@ class Expressions(Operators):
         if handler is None:
             return self._opaque(frame, node)
         value: Val = handler(frame, state, node)
-        return value if value.expr is not None else value._replace(expr=self.span(frame, node))
+        return value if value.expr is not None else value.at(self.span(frame, node))
 
     def _eval_Constant(self, frame: Frame, state: State, node: ast.Constant) -> Val:
         if isinstance(node.value, (int, float, str, bool, type(None))):
@@ -32,7 +32,7 @@ class Expressions(Operators):
     def _eval_Name(self, frame: Frame, state: State, node: ast.Name) -> Val:
         value = self.lookup(frame, state, node.id)
         self.adopt(state)
-        return value if value.given else value._replace(expr=self.span(frame, node))
+        return value if value.given else value.at(self.span(frame, node))
 
     def _eval_NamedExpr(self, frame: Frame, state: State, node: ast.NamedExpr) -> Val:
         value = self.evaluate(frame, state, node.value).bound(self.span(frame, node), self.span(frame, node.value))
@@ -160,7 +160,7 @@ class Expressions(Operators):
     def _arm(self, frame: Frame, value: Val, node: ast.expr) -> Val:
         """One side of a choice: where its value was bound before is only a hop, the choice is the place."""
         if value.given or value.where is None:
-            return value._replace(expr=self.span(frame, node))
+            return value.at(self.span(frame, node))
         hops = (*value.hops, (value.where, "value comes from here"))[:6]
         origin = value.origin or (value.where if isinstance(value.core, Phi) else None)
         return value._replace(where=None, expr=self.span(frame, node), hops=hops, origin=origin)

@@ -200,15 +200,19 @@ def _join_seq(
     same = 0
     while same < min(len(a), len(b)) and a[same] == b[same]:
         same += 1
-    mine = tuple(v._replace(conds=v.conds + left) for v in a[same:])
-    theirs = tuple(v._replace(conds=v.conds + right) for v in b[same:])
+    mine = tuple(v.under(v.conds + left) for v in a[same:])
+    theirs = tuple(v.under(v.conds + right) for v in b[same:])
     return a[:same] + mine + theirs
 
 
 def key_of(core: Core) -> object:
     """A small hashable that is equal for equal values; nested cores are compared by their text."""
-    if isinstance(core, (Ref, Lit, Ext)):
-        return core
+    if isinstance(core, Ref):
+        return core.oid
+    if isinstance(core, Lit):
+        return core.kind, core.value
+    if isinstance(core, Ext):
+        return "ext", core.name
     if isinstance(core, (Option, Expr)):
         return core.name if isinstance(core, Option) else core.text
     if isinstance(core, Phi):

@@ -69,7 +69,7 @@ class LaunchEngine(Knobs):
         self.starts: list[Start] = []
         self._sites: list[_Site] = []
         self._calls = itertools.count(1)
-        self._seen: set[object] = set()
+        self._seen: dict[tuple[int, int], tuple[Val, ...]] = {}
 
     def finished(self, end: State, returned: Sequence[Val]) -> list[Start]:
         """All server starts, those included whose commands are only returned, or kept in the module's tables."""
@@ -142,7 +142,7 @@ class LaunchEngine(Knobs):
             self._engine(frame, state, keywords, node)
         elif _SERVE.search(name):
             self._serve(frame, state, [*args, *given.values()], node)
-        else:
+        elif frame.module.launches:  # a module that says nothing of launches makes none
             self._unknown_call(frame, state, last, args, keywords, node)
 
     def _run_function(self, frame: Frame, state: State, args: list[Val], keywords: Keywords, node: ast.expr) -> None:
@@ -214,10 +214,10 @@ class LaunchEngine(Knobs):
         kind, oid = self.heap.things[value.core.oid].kind, value.core.oid
         if kind == "list":
             items = state.seqs.get(oid, ())
-            key = (oid, items)
+            key = (oid, id(items))
             if key in self._seen:
                 return
-            self._seen.add(key)
+            self._seen[key] = items  # kept, so that its identity stays its own
             if any(self._kind(v) in ("list", "dict") for v in items) or (
                 stored and depth == 0 and all(map(_is_line, items))
             ):

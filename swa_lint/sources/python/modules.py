@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from swa_lint.geometry import Location
 from swa_lint.sources.python.parsing import parse
+from swa_lint.sources.python.relevance import launches
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -29,6 +32,11 @@ class Module:
     def __post_init__(self) -> None:
         # ast counts lines as the tokenizer does: by \n, \r\n and \r alone.
         self.lines = self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    @cached_property
+    def launches(self) -> bool:
+        """Whether its text says anything of launches."""
+        return launches(self.text)
 
     def column(self, line: int, offset: int) -> int:
         """The 1-based column in characters of a 0-based UTF-8 byte offset."""
@@ -90,19 +98,21 @@ _MAY_MATTER = re.compile(rb"page[_-]size|window|override|is_draft|deepcopy|repla
 class Library:
     """Finds and parses modules below a root; each version of a file is parsed once in a process.
 
-    `read_files` are those that the analysis under way has looked at; `start` begins a new one.
+    `read_files` are those that the analysis under way has looked at; `start` begins a new one. Paths are strings here: an
+    analysis asks for hundreds of modules, most of them not in the project.
     """
 
     root: Path | None
-    read_files: set[Path] = field(default_factory=set)
-    _parsed: dict[Path, tuple[tuple[int, int], Module | None]] = field(default_factory=dict)
-    _found: dict[tuple[Path, str, int], Module | None] = field(default_factory=dict)
-    _own: dict[Path, Module] = field(default_factory=dict)
+    read_files: set[str] = field(default_factory=set)
+    _parsed: dict[str, tuple[tuple[int, int], Module | None]] = field(default_factory=dict)
+    _found: dict[tuple[str, str, int], Module | None] = field(default_factory=dict)
+    _names: dict[str, frozenset[str]] = field(default_factory=dict)
+    _own: dict[str, Module] = field(default_factory=dict)
 
     def start(self, module: Module) -> None:
         """Begin the analysis of a module whose text may be newer than its file."""
-        self.read_files, self._found = set(), {}
-        self._own = {module.file: module} if module.file is not None else {}
+        self.read_files, self._found, self._names = set(), {}, {}
+        self._own = {str(module.file): module} if module.file is not None else {}
 
     @property
     def loaded(self) -> list[Module]:
@@ -113,54 +123,73 @@ class Library:
         """The module that `from <level dots><name> import ...` in `importer` means, or None when it is not here."""
         if self.root is None or importer.file is None:
             return None
-        key = (importer.file.parent, name, level)
+        folder = os.path.dirname(importer.file)
+        key = (folder, name, level)
         if key not in self._found:
             self._found[key] = None
-            self._found[key] = self._find(name, importer.file.parent, level)
+            self._found[key] = self._find(name, folder, level)
         return self._found[key]
 
-    def _find(self, name: str, folder: Path, level: int) -> Module | None:
+    def _find(self, name: str, folder: str, level: int) -> Module | None:
+        parts = name.split(".") if name else []
         for base in self._folders(folder, level):
-            file = base.joinpath(*name.split(".")) if name else base
-            for candidate in (file.with_suffix(".py") if name else None, file / "__init__.py"):
-                if candidate is not None and candidate.is_file():
+            if parts and not self._listing(base) & {parts[0], f"{parts[0]}.py"}:
+                continue
+            stem = os.path.join(base, *parts)
+            for candidate in (f"{stem}.py" if parts else "", os.path.join(stem, "__init__.py")):
+                if candidate and os.path.isfile(candidate):
                     return self._parse(candidate)
         return None
 
-    def _folders(self, folder: Path, level: int) -> Iterator[Path]:
+    def _listing(self, folder: str) -> frozenset[str]:
+        if folder not in self._names:
+            try:
+                self._names[folder] = frozenset(os.listdir(folder))
+            except OSError:
+                self._names[folder] = frozenset()
+        return self._names[folder]
+
+    def _folders(self, folder: str, level: int) -> Iterator[str]:
         """Where an import looks: the importer's folder (scripts), those above it up to the root, a src layout."""
         if level:
             for _ in range(level - 1):
-                folder = folder.parent
+                folder = os.path.dirname(folder)
             yield folder
             return
+        root = str(self.root)
         while True:
             yield folder
-            if folder == self.root or folder == folder.parent:
+            above = os.path.dirname(folder)
+            if folder in (root, above):
                 break
-            folder = folder.parent
-        assert self.root is not None
-        yield self.root / "src"
+            folder = above
+        yield os.path.join(root, "src")
 
-    def _parse(self, file: Path) -> Module | None:
-        if file in self._own:
-            return self._own[file]
-        self.read_files.add(file)
+    def _parse(self, path: str) -> Module | None:
+        if path in self._own:
+            return self._own[path]
+        self.read_files.add(path)
         try:
-            status = file.stat()
+            status = os.stat(path)
             version = (status.st_mtime_ns, status.st_size)
-            if file in self._parsed and self._parsed[file][0] == version:
-                return self._parsed[file][1]
-            self._parsed[file] = (version, None)
-            data = file.read_bytes()
+            if path in self._parsed and self._parsed[path][0] == version:
+                return self._parsed[path][1]
+            self._parsed[path] = (version, None)
+            with open(path, "rb") as stream:
+                data = stream.read()
             if not _MAY_MATTER.search(data):
                 return None
             text = data.decode("utf-8-sig")
             tree = parse(text)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-        assert self.root is not None
-        path = file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else str(file)
-        module = Module(path, ".".join(Path(path).with_suffix("").parts), text, tree, file)
-        self._parsed[file] = (version, module)
+        reported = self.relative(path)
+        module = Module(reported, reported.removesuffix(".py").replace("/", "."), text, tree, Path(path))
+        self._parsed[path] = (version, module)
         return module
+
+    def relative(self, path: str) -> str:
+        """A file's path as reported: below the root, with ``/``."""
+        assert self.root is not None
+        file = Path(path)
+        return file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else path

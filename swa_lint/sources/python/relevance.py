@@ -28,54 +28,59 @@ _MEANS = (
 )
 _LAUNCH = r"launch_server|--page-size|--disaggregation|[\"'](?:page-size|disaggregation-mode)|\bEngine\(|other_args"
 
-_effect, _draft, _means, _launch = (re.compile(p) for p in (_EFFECT, _DRAFT, _MEANS, _LAUNCH))
-_all_bytes = [re.compile(p.encode()) for p in (_EFFECT, _DRAFT, _MEANS)]
-_launch_bytes = re.compile(_LAUNCH.encode())
-# Without one of these no pattern above matches; plain searches rule out most files ten times faster.
-_SIGNS = (
-    b"page",
-    b"window",
-    b"json_model_override_args",
-    b"KVPool",
-    b"buf_infos",
-    b"is_draft",
-    b"WorkerClient(",
-    b"TpModelWorker(",
-    b"launch_server",
-    b"disaggregation",
-    b"Engine(",
-    b"other_args",
+
+class _Sign:
+    """A pattern, and plain words of which each match holds one: searching those first is ten times faster."""
+
+    def __init__(self, pattern: str, *words: str) -> None:
+        self._text, self._bytes = re.compile(pattern), re.compile(pattern.encode())
+        self._words = words
+        self._byte_words = tuple(word.encode() for word in words)
+
+    def in_text(self, text: str) -> bool:
+        return any(word in text for word in self._words) and self._text.search(text) is not None
+
+    def in_bytes(self, data: bytes) -> bool:
+        return any(word in data for word in self._byte_words) and self._bytes.search(data) is not None
+
+
+_effect = _Sign(_EFFECT, "page", "window", "override_args", "KVPool", "buf_infos(", "is_draft", "Worker")
+_draft = _Sign(
+    _DRAFT,
+    *("is_draft", "swa_window_size", "draft", "Draft", "DRAFT", "mtp", "MTP", "Mtp", "nextn"),
+    *("nextN", "Nextn", "NextN", "NEXTN"),
+    *("eagle", "Eagle", "EAGLE", "dflash", "DFLASH", "DFlash", "dspark", "DSPARK", "DSpark"),
 )
+_means = _Sign(_MEANS, "")
+_launch = _Sign(_LAUNCH, "launch_server", "page-size", "disaggregation", "Engine(", "other_args")
 _about_sglang = re.compile(r"sglang|transformers|swa_window_size|kv_pool")
 
 
 def mentions_geometry(data: bytes) -> bool:
     """Whether a file can say anything about geometry; most files cannot, and are not looked at further."""
-    if not any(sign in data for sign in _SIGNS):
-        return False
-    if _launch_bytes.search(data):
+    if _launch.in_bytes(data):
         return b"sglang" in data
-    return all(pattern.search(data) for pattern in _all_bytes)
+    return _effect.in_bytes(data) and _draft.in_bytes(data) and _means.in_bytes(data)
 
 
 def matters(text: str) -> bool:
     """Whether a function, or a statement, can set geometry or start a server."""
-    return bool(_effect.search(text) or _launch.search(text))
+    return _effect.in_text(text) or _launch.in_text(text)
 
 
 def drafts(text: str) -> bool:
     """Whether something in it is the draft's, and may part from the target's."""
-    return _draft.search(text) is not None and _means.search(text) is not None
+    return _draft.in_text(text) and _means.in_text(text)
 
 
 def names_draft(text: str) -> bool:
     """Whether a name in it is the draft's."""
-    return _draft.search(text) is not None
+    return _draft.in_text(text)
 
 
 def launches(text: str) -> bool:
     """Whether it may start a server."""
-    return _launch.search(text) is not None
+    return _launch.in_text(text)
 
 
 def about_sglang(text: str) -> bool:

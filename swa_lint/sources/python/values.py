@@ -155,33 +155,40 @@ class Val(NamedTuple):
         if self.where is not None and self.where != where and len(hops) < 6:
             hops = (*hops, (self.where, "value comes from here"))
         origin = self.origin or (self.where if isinstance(self.core, Phi) else None)
-        return self._replace(where=where, expr=expr or self.expr, hops=hops, origin=origin)
+        return Val(self.core, where, expr or self.expr, 0, self.conds, hops, origin, self.choice, self.pieces)
+
+    # `_replace` is slow, and these two are most of what an analysis does.
+    def at(self, expr: Span) -> Val:
+        """This value with `expr` as its own text."""
+        return Val(self[0], self[1], expr, self[3], self[4], self[5], self[6], self[7], self[8])
+
+    def under(self, conds: tuple[Cond, ...]) -> Val:
+        """This value as the alternative with these conditions."""
+        return Val(self[0], self[1], self[2], self[3], conds, self[5], self[6], self[7], self[8])
 
 
 def alternatives(value: Val, conds: tuple[Cond, ...] = (), limit: int = 24) -> list[Val]:
     """The plain values a value may be, each with all its conditions; contradictory ones are left out."""
     plain = not isinstance(value.core, Phi)
     if plain and (not value.conds or not conds or value.conds == conds):
-        return [value if value.conds or not conds else value._replace(conds=conds)]
+        return [value if value.conds or not conds else value.under(conds)]
     merged = conds + tuple(c for c in value.conds if c not in conds) if value.conds else conds
     if value.conds and conds and contradictory(merged):
         return []
     if plain:
-        return [value._replace(conds=merged)]
+        return [value.under(merged)]
     assert isinstance(value.core, Phi)
     found: list[Val] = []
     for option in value.core.options:
         for inner in alternatives(option, merged, limit):
             origin = inner.origin or inner.where or value.origin
             choice = inner.choice or inner.expr
-            if inner.given or value.where is None:
-                found.append(inner._replace(origin=origin, choice=choice))
-            else:
-                hops = inner.hops if inner.where is None else (*inner.hops, (inner.where, "value comes from here"))
-                expr = inner.expr if inner.where is None or inner.where == value.where else value.expr
-                hops += value.hops
-                settled = inner._replace(where=value.where, expr=expr, given=value.given, hops=hops[:8])
-                found.append(settled._replace(origin=origin, choice=choice))
+            core, where, expr, given, held, hops, _, _, pieces = inner
+            if not given and value.where is not None:
+                hops = hops if where is None else (*hops, (where, "value comes from here"))
+                expr = expr if where is None or where == value.where else value.expr
+                where, given, hops = value.where, value.given, (hops + value.hops)[:8]
+            found.append(Val(core, where, expr, given, held, hops, origin, choice, pieces))
         if len(found) > limit:
             break
     return found[:limit]
@@ -200,7 +207,10 @@ def contradictory(conds: tuple[Cond, ...]) -> bool:
     if len(conds) < 2:
         return False
     seen: dict[object, bool] = {}
-    return any(seen.setdefault(c.key, c.holds) != c.holds for c in conds)
+    for cond in conds:  # noqa: SIM110 (any() costs twice as much, and this runs for every alternative of every value)
+        if seen.setdefault(cond.key, cond.holds) != cond.holds:
+            return True
+    return False
 
 
 def merge(left: Val, right: Val, conds_left: tuple[Cond, ...], conds_right: tuple[Cond, ...]) -> Val:
@@ -209,8 +219,8 @@ def merge(left: Val, right: Val, conds_left: tuple[Cond, ...], conds_right: tupl
         return left
     if width(left) + width(right) > MAX_WIDTH:
         return Val(Expr("one of many values"))
-    a = left._replace(conds=left.conds + tuple(c for c in conds_left if c not in left.conds))
-    b = right._replace(conds=right.conds + tuple(c for c in conds_right if c not in right.conds))
+    a = left.under(left.conds + tuple(c for c in conds_left if c not in left.conds))
+    b = right.under(right.conds + tuple(c for c in conds_right if c not in right.conds))
     return Val(Phi((a, b)))
 
 
