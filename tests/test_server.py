@@ -190,7 +190,7 @@ DOCUMENTS = {
     "compose.yaml": (MANIFEST, ["SWA301"]),
     "Dockerfile": (DOCKERFILE, ["SWA304"]),
     "model/config.json": (CONFIG, ["SWA402"]),
-    "broken.py": ("def f(:\n", ["SWA902"]),
+    "broken.py": ("def page_size(:\n", ["SWA902"]),
 }
 
 
@@ -218,7 +218,7 @@ def test_the_text_of_the_editor_counts_not_the_file(tmp_path: Path) -> None:
     async def session(editor: Editor) -> None:
         assert await editor.codes("a.py", FIXED) == []
         assert await editor.codes("a.py", BAD) == ["SWA101"]
-        assert await editor.codes("a.py", "def f(:\n") == ["SWA902"]
+        assert await editor.codes("a.py", "def page_size(:\n") == ["SWA902"]
         assert await editor.codes("a.py", FIXED) == []
 
     edit_in(tmp_path, session)

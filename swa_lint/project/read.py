@@ -14,6 +14,7 @@ from swa_lint.project.noqa import Noqa, Suppression, mentions_noqa, suppressions
 from swa_lint.project.syntax import problem_at, python_problem
 from swa_lint.project.text import Undecodable, decode
 from swa_lint.sources.facts import FileFacts, Problem
+from swa_lint.sources.python import should_parse
 
 MAX_BYTES = 10 * 1024 * 1024
 
@@ -69,7 +70,7 @@ def read_data(root: str, source: SourceFile, data: bytes) -> FileRecord:
         kind = found
     python = kind is Kind.PYTHON
     matters, noqa = may_matter(kind, data), mentions_noqa(data)
-    if python and not matters and (problem := python_problem(path, data)):
+    if python and not matters and should_parse(data) and (problem := python_problem(path, data)):
         return FileRecord(FileFacts(path, problems=(problem,)))
     if not matters and noqa is not Noqa.OURS:
         return FileRecord(FileFacts(path))

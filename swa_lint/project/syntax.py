@@ -1,4 +1,4 @@
-"""Does a Python file parse? Answered for every file of a run, so cheaply: without building a tree of Python objects."""
+"""Does a Python file parse? Answered without building a tree of Python objects, for files that are not analysed."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ RULE = Rule(
     name="unreadable-file",
     severity=Severity.ERROR,
     what="""A file that cannot be decoded or parsed: a syntax error, an unresolved merge conflict, bytes that are not in
-the file's encoding. The rest of the run goes on.""",
+the file's encoding. The rest of the run goes on. Files that say nothing of pages, windows or launches are left to other
+linters.""",
     why="""What cannot be read cannot be checked: without this finding a broken file would look clean.""",
     bad="""draft_args.page_size = (
 """,

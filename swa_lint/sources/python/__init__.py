@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swa_lint.geometry import Location
 from swa_lint.sources.facts import FileFacts, Problem
 from swa_lint.sources.python.parsing import parse
-from swa_lint.sources.python.relevance import mentions_geometry
+from swa_lint.sources.python.relevance import mentions_geometry, should_parse
 
 if TYPE_CHECKING:
     from swa_lint.sources.python.modules import Library, Module
@@ -53,4 +53,4 @@ def _problem(path: str, error: Exception) -> Problem:
     return Problem(Location(path, line, max(column, 1), line, max(column, 1) + 1), f"cannot be parsed: {message}")
 
 
-__all__ = ["mentions_geometry", "read"]
+__all__ = ["mentions_geometry", "read", "should_parse"]

@@ -8,7 +8,7 @@ import re
 _EFFECT = (
     r"(?:page|window)(?:_size|_tokens|_len\w*)?\s*=[^=]|(?:page_size|window_size|sliding_window|override_args)(?:\s*[:\w\[\]]*\s*=[^=]|[\"'])|"
     r"override_args\s*=|KVPool|buf_infos\(|"
-    r"is_draft\w*\s*=|WorkerClient\(|TpModelWorker\(|swa_window_size"
+    r"is_draft(?!_extend)\w*\s*=|WorkerClient\(|TpModelWorker\(|swa_window_size"
 )
 # ... and something in it is the draft's; or when it starts servers.
 # Prose, algorithm names and what verification does with draft tokens are in every file of the engine: only names count.
@@ -17,12 +17,12 @@ _WORD = (
 )
 _NOISE = r"(?!_?(?:extend|tokens?(?!_to_)|decode|probs?|inputs?|logits?|block|backends?|topk|verify|attention|num|info)(?![a-z]))"
 _DRAFT = (
-    r"is_draft|swa_window_size|(?<!num_)(?<![a-z])" + _WORD + r"(?=_[a-zA-Z]|[A-Z.]|[\"']|\s*[=,)])" + _NOISE + r"|"
+    r"is_draft(?!_extend)|swa_window_size|(?<!num_)(?<![a-z])" + _WORD + r"(?=_[a-zA-Z]|[A-Z.]|[\"']|\s*[=,)])" + _NOISE + r"|"
     r"_(?:draft|nextn|mtp|eagle|dflash|dspark)\b(?!_)|(?:Draft|NextN|Nextn|Eagle|Mtp|MTP|DFlash|DSpark)\w*\("
 )
 # ... by a test of the role, a copy or a construction, a pool, or a write on another object than self.
 _MEANS = (
-    r"is_draft|KVPool|buf_infos\(|[pP]ool_?[cC]l(?:as)?s|[\"'](?:draft|target)[\"']|\bdraft\s*=|[dD]raft\w*\s*=\s*[\w.]+\(|super\(\)|deepcopy|(?<![.\w])(?:copy|replace|setattr|vars)\(|"
+    r"is_draft(?!_extend)|KVPool|buf_infos\(|[pP]ool_?[cC]l(?:as)?s|[\"'](?:draft|target)[\"']|\bdraft\s*=|[dD]raft\w*\s*=\s*[\w.]+\(|super\(\)|deepcopy|(?<![.\w])(?:copy|replace|setattr|vars)\(|"
     r"copy\.copy\(|\w\.replace\(\w*args|_(?:copy|replace)\(|override\(|update\(|ServerArgs\(|Config\(|from_pretrained|__setattr__|"
     r"__dict__|swa_window_size|(?<!self)\.(?:page_size|window_size|sliding_window(?:_size)?|json_model_override_args)\s*=[^=]"
 )
@@ -37,11 +37,15 @@ class _Sign:
         self._words = words
         self._byte_words = tuple(word.encode() for word in words)
 
+    def hinted(self, data: bytes) -> bool:
+        """Whether the bytes hold one of the words; a match needs more."""
+        return any(word in data for word in self._byte_words)
+
     def in_text(self, text: str) -> bool:
         return any(word in text for word in self._words) and self._text.search(text) is not None
 
     def in_bytes(self, data: bytes) -> bool:
-        return any(word in data for word in self._byte_words) and self._bytes.search(data) is not None
+        return self.hinted(data) and self._bytes.search(data) is not None
 
 
 _effect = _Sign(_EFFECT, "page", "window", "override_args", "KVPool", "buf_infos(", "is_draft", "Worker")
@@ -61,6 +65,11 @@ def mentions_geometry(data: bytes) -> bool:
     if _launch.in_bytes(data):
         return b"sglang" in data
     return _effect.in_bytes(data) and _draft.in_bytes(data) and _means.in_bytes(data)
+
+
+def should_parse(data: bytes) -> bool:
+    """Whether a file that does not parse may hide something about geometry; of others that is not worth a finding."""
+    return _effect.hinted(data) or _launch.hinted(data)
 
 
 def matters(text: str) -> bool:
