@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import libcst as cst
-import libcst.matchers as m
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from swa_lint.fixes.lines import Edit, PythonLines
@@ -145,7 +144,7 @@ class _Finder(cst.CSTVisitor):
 
 def _can_go(run: Sequence[_Item]) -> bool:
     """Whether the items can go without a name bound in them, or the place of other arguments, being lost."""
-    if any(m.findall(item, m.NamedExpr()) for item in run):
+    if any(isinstance(node, cst.NamedExpr) for item in run for node in _walk(item)):
         return False
     arguments = [item for item in run if isinstance(item, cst.Arg)]
     if all(argument.keyword for argument in arguments):
@@ -153,6 +152,13 @@ def _can_go(run: Sequence[_Item]) -> bool:
     # Positional arguments are words of a command line: `create_subprocess_exec("python", "--page-size", "32")`.
     first = arguments[0].value
     return isinstance(first, cst.SimpleString) and first.raw_value.startswith("-")
+
+
+def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    # libcst.matchers would do, but importing it takes longer than a warm run.
+    yield node
+    for child in node.children:
+        yield from _walk(child)
 
 
 def _unpacked(item: _Item) -> cst.BaseExpression | None:
@@ -166,7 +172,8 @@ def _is_emptied(container: _Container | None) -> bool:
     """Whether the container is an empty display (or ``dict()``) without the dropped items."""
     if container is None or not container.is_emptied:
         return False
-    return not isinstance(container.node, cst.Call) or m.matches(container.node.func, m.Name("dict"))
+    node = container.node
+    return not isinstance(node, cst.Call) or (isinstance(node.func, cst.Name) and node.func.value == "dict")
 
 
 def _is_idle(module: cst.Module, found: Mapping[cst.CSTNode, _Container]) -> bool:
@@ -184,7 +191,9 @@ def _is_idle(module: cst.Module, found: Mapping[cst.CSTNode, _Container]) -> boo
     return all(
         index in dropped
         or _is_emptied(found.get(argument.value))
-        or (call.func.attr.value == "override" and m.matches(argument, m.Arg(m.SimpleString(), keyword=None)))
+        or (
+            call.func.attr.value == "override" and not argument.keyword and isinstance(argument.value, cst.SimpleString)
+        )
         for index, argument in enumerate(call.args)
     )
 
