@@ -86,6 +86,6 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _settle_worker() -> None:
-    """Leave Ctrl-C to the parent, which ends its workers; let syntax trees, which hold no cycles, go uncollected."""
+    """Leave Ctrl-C to the parent, which ends its workers; the sources say themselves when to collect."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()

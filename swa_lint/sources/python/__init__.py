@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from swa_lint.geometry import Location
 from swa_lint.sources.facts import FileFacts, Problem
-from swa_lint.sources.python.parsing import parse
+from swa_lint.sources.python.parsing import parse, without_collector
 from swa_lint.sources.python.relevance import mentions_geometry, should_parse
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ def read(path: str, text: str, *, root: Path | None = None) -> FileFacts:
     """
     if not mentions_geometry(text.encode(errors="surrogatepass")):
         return FileFacts(path)
+    with without_collector():
+        return _read(path, text, root)
+
+
+def _read(path: str, text: str, root: Path | None) -> FileFacts:
     try:
         module, library = open_module(path, text, root)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from swa_lint.sources.python.base import MAX_HOPS, Frame
 from swa_lint.sources.python.expressions import Expressions
@@ -165,7 +165,7 @@ class Calls(Expressions):
         body = func.node
         name = getattr(body, "name", "<lambda>")
         accessor = not args and not keywords and func.self_value is None and "sglang" in func.module.name
-        followed = traits(body, func.module).worth_following and not (accessor and func.module is not frame.module)
+        followed = worth_following(body, func.module) and not (accessor and func.module is not frame.module)
         if frame.depth >= MAX_HOPS or body in self.active or not followed:
             return self._unfollowed(frame, name, args, keywords, node)
         self.inlined.add(body)
@@ -313,14 +313,7 @@ def _give(value: Val, depth: int) -> Val:
     return value if value.given or isinstance(value.core, (Func, Klass)) else value._replace(given=depth)
 
 
-@dataclass(frozen=True)
-class Traits:
-    """What a look at a function's text tells: whether a call of it can matter to geometry."""
-
-    worth_following: bool
-
-
-_traits: dict[int, tuple[ast.AST, Traits]] = {}
+_followed: WeakKeyDictionary[ast.AST, bool] = WeakKeyDictionary()
 # A body without one of these neither reads nor copies nor passes on what decides geometry, unless it is tiny.
 _MATTERS = re.compile(
     r"page[_-]?size|window|override|copy|replace|setattr|is_draft|Pool\(|--|launch|vars\(|__dict__|update\(|raise|assert"
@@ -328,25 +321,23 @@ _MATTERS = re.compile(
 SMALL = 12  # lines
 
 
-def traits(node: ast.AST, module: Module) -> Traits:
-    """The traits of a function, found once."""
-    found = _traits.get(id(node))
-    if found is None or found[0] is not node:
-        if len(_traits) > 20_000:
-            _traits.clear()
-        _traits[id(node)] = found = (node, _read_traits(node, module))
-    return found[1]
+def worth_following(node: ast.AST, module: Module) -> bool:
+    """Whether a call of a function can matter to geometry, as its text tells."""
+    found = _followed.get(node)
+    if found is None:
+        found = _followed[node] = _may_matter(node, module)
+    return found
 
 
-def _read_traits(node: ast.AST, module: Module) -> Traits:
+def _may_matter(node: ast.AST, module: Module) -> bool:
     first, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]
     if last - first > MAX_INLINE_LINES:
-        return Traits(False)
+        return False
     text = "\n".join(module.lines[first - 1 : last])
     if last - first > SMALL and not _MATTERS.search(text):
-        return Traits(False)
+        return False
     decorators = getattr(node, "decorator_list", [])
     if any("contextmanager" in ast.unparse(d) for d in decorators):
-        return Traits(False)
+        return False
     yields = "yield" in text and any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node))
-    return Traits(not yields)
+    return not yields

@@ -93,6 +93,8 @@ def span(module: Module, first: ast.AST, last: ast.AST | None = None) -> Span:
 # An imported file without one of these words can neither carry geometry nor copy what does.
 _MAY_MATTER = re.compile(rb"page[_-]size|window|override|is_draft|deepcopy|replace\(|setattr|KVPool|launch|PAGE")
 
+_MAX_KEPT = 20_000_000  # characters of the modules kept; their trees take some thirty times as much memory
+
 
 @dataclass(eq=False)
 class Library:
@@ -108,9 +110,12 @@ class Library:
     _found: dict[tuple[str, str, int], Module | None] = field(default_factory=dict)
     _names: dict[str, frozenset[str]] = field(default_factory=dict)
     _own: dict[str, Module] = field(default_factory=dict)
+    _size: int = 0
 
     def start(self, module: Module) -> None:
         """Begin the analysis of a module whose text may be newer than its file."""
+        if self._size > _MAX_KEPT:
+            self._parsed, self._size = {}, 0
         self.read_files, self._found, self._names = set(), {}, {}
         self._own = {str(module.file): module} if module.file is not None else {}
 
@@ -186,6 +191,7 @@ class Library:
         reported = self.relative(path)
         module = Module(reported, reported.removesuffix(".py").replace("/", "."), text, tree, Path(path))
         self._parsed[path] = (version, module)
+        self._size += len(text)
         return module
 
     def relative(self, path: str) -> str:

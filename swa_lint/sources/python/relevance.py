@@ -17,7 +17,11 @@ _WORD = (
 )
 _NOISE = r"(?!_?(?:extend|tokens?(?!_to_)|decode|probs?|inputs?|logits?|block|backends?|topk|verify|attention|num|info)(?![a-z]))"
 _DRAFT = (
-    r"is_draft(?!_extend)|swa_window_size|(?<!num_)(?<![a-z])" + _WORD + r"(?=_[a-zA-Z]|[A-Z.]|[\"']|\s*[=,)])" + _NOISE + r"|"
+    r"is_draft(?!_extend)|swa_window_size|(?<!num_)(?<![a-z])"
+    + _WORD
+    + r"(?=_[a-zA-Z]|[A-Z.]|[\"']|\s*[=,)])"
+    + _NOISE
+    + r"|"
     r"_(?:draft|nextn|mtp|eagle|dflash|dspark)\b(?!_)|(?:Draft|NextN|Nextn|Eagle|Mtp|MTP|DFlash|DSpark)\w*\("
 )
 # ... by a test of the role, a copy or a construction, a pool, or a write on another object than self.

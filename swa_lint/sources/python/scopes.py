@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from swa_lint.sources.python.modules import FunctionNode, Module
 
@@ -38,17 +39,15 @@ class Scope:
     mentions: dict[str, list[ast.stmt]] = field(default_factory=dict)
 
 
-_scopes: dict[int, tuple[Module, Scope]] = {}
+_scopes: WeakKeyDictionary[Module, Scope] = WeakKeyDictionary()
 
 
 def scope_of(module: Module) -> Scope:
     """The scope of a module, made once."""
-    found = _scopes.get(id(module))
-    if found is None or found[0] is not module:
-        if len(_scopes) > 512:
-            _scopes.clear()
-        _scopes[id(module)] = found = (module, _read(module))
-    return found[1]
+    found = _scopes.get(module)
+    if found is None:
+        found = _scopes[module] = _read(module)
+    return found
 
 
 def _read(module: Module) -> Scope:
@@ -104,15 +103,13 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield node
 
 
-_members: dict[int, tuple[ast.ClassDef, dict[str, ast.stmt]]] = {}
+_members: WeakKeyDictionary[ast.ClassDef, dict[str, ast.stmt]] = WeakKeyDictionary()
 
 
 def members(node: ast.ClassDef) -> dict[str, ast.stmt]:
     """What a class body binds: methods, and assignments with a value; the last binding of a name counts."""
-    found = _members.get(id(node))
-    if found is None or found[0] is not node:
-        if len(_members) > 2048:
-            _members.clear()
+    found = _members.get(node)
+    if found is None:
         names: dict[str, ast.stmt] = {}
         for child in node.body:
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -121,5 +118,5 @@ def members(node: ast.ClassDef) -> dict[str, ast.stmt]:
                 names.update({t.id: child for t in child.targets if isinstance(t, ast.Name)})
             elif isinstance(child, ast.AnnAssign) and child.value is not None and isinstance(child.target, ast.Name):
                 names[child.target.id] = child
-        _members[id(node)] = found = (node, names)
-    return found[1]
+        found = _members[node] = names
+    return found
