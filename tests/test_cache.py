@@ -37,7 +37,7 @@ def age(file: Path) -> None:
 
 
 def test_a_warm_run_says_the_same(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(root, {"a.py": BAD, "b.sh": BAD_SHELL, "c.py": "x = (\n"})
+    write(root, {"a.py": BAD, "b.sh": BAD_SHELL, "c.py": "page = (\n"})
     cold = check(capsys)
     assert len(cold.splitlines()) == 3
     assert check(capsys) == cold

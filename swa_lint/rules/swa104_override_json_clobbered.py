@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
-from swa_lint.finding import Applicability, Finding, Remedy, Severity
-from swa_lint.geometry import Const, Value
+from swa_lint.finding import Applicability, Finding, Related, Remedy, Severity, Side
+from swa_lint.geometry import Const, Field, Value
+from swa_lint.project.launch_json import JsonConflict, json_conflicts, window_in_json
 from swa_lint.rules.pairing import finding, linked
 from swa_lint.rules.registry import Rule, register
-from swa_lint.sglang.names import WINDOW_NAMES
 from swa_lint.sources.facts import Link, ProjectFacts
 
 RULE = Rule(
@@ -29,31 +28,49 @@ overrides["num_hidden_layers"] = 1
 draft_args = deepcopy(server_args)
 draft_args.json_model_override_args = json.dumps(overrides)
 """,
-    fix="Display: what to merge is the author's choice.",
+    fix="Display: what to merge is the author's choice. Unsafe where prefill and decode each write out a window: decode gets prefill's.",
 )
 
 
 @register(RULE)
 def check(project: ProjectFacts) -> Iterator[Finding]:
     for pair in linked(project, Link.OVERRIDE_JSON):
-        mine, theirs = _windows(pair.draft.value), _windows(pair.target.value if pair.target else None)
-        differ = bool(mine and theirs and mine != theirs)
+        mine, theirs = _window(pair.draft.value), _window(pair.target.value if pair.target else None)
+        differ = mine is not None and theirs is not None and mine != theirs
         message = (
-            f"Draft `{pair.draft.carrier.name}` names the windows {mine}, the target {theirs}; use one window for both"
+            f"Draft `{pair.draft.carrier.name}` names the window {mine}, the target {theirs}; use one window for both"
             if differ
             else f"Draft `{pair.draft.carrier.name}` replaces the whole override JSON, and with it the user's sliding window; "
             "merge into the target's JSON instead"
         )
         advice = Remedy(Applicability.DISPLAY, "Merge the new keys into the target's override JSON")
         yield finding(RULE, pair, message, Severity.ERROR if differ else Severity.WARNING, advice)
+    for conflict in json_conflicts(project):
+        yield _between_roles(conflict)
 
 
-def _windows(value: Value | None) -> dict[str, int] | None:
-    """The window keys of a known override JSON text."""
+def _between_roles(conflict: JsonConflict) -> Finding:
+    sides = {"prefill": conflict.prefill_window, "decode": conflict.decode_window}
+    texts = {role: "no window" if window is None else f"the window {window}" for role, window in sides.items()}
+    return Finding(
+        code=RULE.code,
+        name=RULE.name,
+        severity=Severity.ERROR if conflict.certain else Severity.WARNING,
+        where=conflict.where,
+        message=f"Decode's override JSON names {texts['decode']}, prefill's {texts['prefill']}; give both the same JSON",
+        fields=(Field.SLIDING_WINDOW,),
+        target=Side(str(conflict.prefill_window), "prefill's override JSON"),
+        draft=Side(str(conflict.decode_window), "decode's override JSON"),
+        related=(Related(conflict.prefill_where, f"prefill's override JSON names {texts['prefill']}"),),
+        remedy=conflict.remedy,
+    )
+
+
+def _window(value: Value | None) -> int | None:
+    """The window that a known override JSON text names."""
     if not isinstance(value, Const) or not isinstance(value.value, str):
         return None
     try:
-        data = json.loads(value.value)
-    except ValueError:
+        return window_in_json(value.value)
+    except (ValueError, RecursionError):
         return None
-    return {k: v for k, v in data.items() if k in WINDOW_NAMES} if isinstance(data, dict) else None
