@@ -59,6 +59,8 @@ class Access(Tests):
 
     def attribute(self, frame: Frame, state: State, base: Val, attr: str) -> Val:
         core = base.core
+        if attr == "remote" and isinstance(core, (Klass, Func)) and is_remote(core):
+            return base  # Ray: `Actor.remote(...)` makes one, `task.remote(...)` calls it
         if isinstance(core, Namespace):
             found = self.member(core.module, attr) or Val(Ext(f"{core.module.name}.{attr}"))
             self.adopt(state)
@@ -189,6 +191,12 @@ class Access(Tests):
                     self.heap.put(state, ref.oid, "#base", option, own=False)
                 for name, value in self.heap.items(state, option.core.oid):
                     self.heap.set_item(state, ref.oid, name, value.under(value.conds + extra))
+
+
+def is_remote(core: Klass | Func) -> bool:
+    """Whether a class or function is one of Ray's actors or tasks."""
+    decorators = getattr(core.node, "decorator_list", [])
+    return any("remote" in ast.unparse(d) for d in decorators)
 
 
 def _is_property(func: Func) -> bool:

@@ -91,22 +91,31 @@ def _roots(module: Module) -> Iterable[ast.AST]:
     relevant = drafting | starting & units.keys() | {name for name in able & units.keys() if calls[name] & drafting}
     called_by_others = {c for name in relevant for c in calls[name] if c != name}
     ordered = sorted(relevant, key=lambda n: (n in called_by_others, units[n].lineno))  # type: ignore[attr-defined]
-    body = [module.tree] if tables or commands else []
+    starters = starting and any(_called(_source(lines, n)) & starting for n in scope.body if not _runs_main(n))
+    body = [module.tree] if tables or commands or starters else []
     return [*body, *(units[name] for name in ordered)][:_MAX_ROOTS]
 
 
+def _runs_main(node: ast.stmt) -> bool:
+    """`if __name__ == "__main__":` calls what runs as a root anyway, and often with the command line's arguments."""
+    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) and len(node.body) == 1
+
+
 def _telling(lines: list[str], node: ast.AST) -> str:
-    """The part of a function or class that decides whether it is worth running: of a class, its methods that matter."""
+    """What decides whether a function or class is worth running: of a class, its methods that matter and those they use."""
     if not isinstance(node, ast.ClassDef):
         return _source(lines, node)
-    parts = [_source(lines, child) for child in node.body]
-    return "\n".join([lines[node.lineno - 1], *(part for part in parts if matters(part))])
+    parts = {getattr(child, "name", str(n)): _source(lines, child) for n, child in enumerate(node.body)}
+    kept = {name: part for name, part in parts.items() if matters(part)}
+    used = {name for part in kept.values() for name in _OWN.findall(part)}
+    return "\n".join([lines[node.lineno - 1], *(part for name, part in parts.items() if name in kept or name in used)])
 
 
 def _source(lines: list[str], node: ast.AST) -> str:
     return "\n".join(lines[node.lineno - 1 : node.end_lineno])  # type: ignore[attr-defined]
 
 
+_OWN = re.compile(r"self\.(\w+)")
 _NAME = re.compile(r"[^\W\d]\w*")
 
 

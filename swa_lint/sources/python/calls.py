@@ -6,6 +6,7 @@ import ast
 import re
 from weakref import WeakKeyDictionary
 
+from swa_lint.sources.python.access import is_remote
 from swa_lint.sources.python.base import MAX_HOPS, Frame
 from swa_lint.sources.python.expressions import Expressions
 from swa_lint.sources.python.heap import ABSENT, path_of
@@ -84,6 +85,10 @@ class Calls(Expressions):
     def call(self, frame: Frame, state: State, node: ast.Call) -> Val:
         self.tick()
         callee = self.evaluate(frame, state, node.func)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "options":
+            actor = self.evaluate(frame, state, node.func.value)
+            if isinstance(actor.core, (Klass, Func)) and is_remote(actor.core):
+                return actor  # Ray: `Actor.options(num_gpus=1).remote(...)`
         args, keywords = self.arguments(frame, state, node)
         base = None
         if isinstance(node.func, ast.Attribute) and isinstance(callee.core, (Ref, Ext)):

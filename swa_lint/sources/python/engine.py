@@ -11,6 +11,7 @@ from swa_lint.sglang.names import (
     BUFFER_CALLS,
     COMPARES,
     FIELD_OF_NAME,
+    PAGE_NAMES,
     POOL_POSITIONS,
     WINDOW_NAMES,
     WINDOW_TRAP,
@@ -371,13 +372,11 @@ class Engine(LibraryCalls):
         roots = {self._owner(v) for v in mine} ^ {self._owner(v) for v in theirs} - {None}
         if len(roots) < 2:
             return
-        for value in (*mine, *theirs):
-            owner, _, attr = path_of(self.heap, value.core).rpartition(".")
-            if (
-                attr == WINDOW_TRAP
-                and ("pool" in owner or "target" in owner or draft_word(owner))
-                and value.expr is not None
-            ):
+        named = [(value, *path_of(self.heap, value.core).rpartition(".")[::2]) for value in (*mine, *theirs)]
+        paged = {self._owner(value) for value, _, attr in named if attr in PAGE_NAMES}
+        for value, owner, attr in named:
+            pool = "pool" in owner or "target" in owner or draft_word(owner) or self._owner(value) in paged
+            if attr == WINDOW_TRAP and pool and value.expr is not None:
                 self.traps.append(Trap(value, value.expr, self.span(frame, node)))
 
     def _leaves(self, state: State, value: Val) -> list[Val]:

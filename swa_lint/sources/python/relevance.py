@@ -26,7 +26,7 @@ _DRAFT = (
 )
 # ... by a test of the role, a copy or a construction, a pool, or a write on another object than self.
 _MEANS = (
-    r"is_draft(?!_extend)|KVPool|buf_infos\(|[pP]ool_?[cC]l(?:as)?s|[\"'](?:draft|target)[\"']|\bdraft\s*=|[dD]raft\w*\s*=\s*[\w.]+\(|super\(\)|deepcopy|(?<![.\w])(?:copy|replace|setattr|vars)\(|"
+    r"is_draft(?!_extend)|KVPool|buf_infos\(|[pP]ool_?[cC]l(?:as)?s|[\"'](?:draft|target)[\"']|\bdraft\s*=|[dD](?:raft|RAFT)\w*\s*=\s*(?:[\w.]+\(|\{)|super\(\)|deepcopy|(?<![.\w])(?:copy|replace|setattr|vars)\(|"
     r"copy\.copy\(|\w\.replace\(\w*args|_(?:copy|replace)\(|override\(|update\(|ServerArgs\(|Config\(|from_pretrained|__setattr__|"
     r"__dict__|swa_window_size|(?<!self)\.(?:page_size|window_size|sliding_window(?:_size)?|json_model_override_args)\s*=[^=]"
 )
