@@ -42,9 +42,15 @@ def add(servers: tuple[Server, ...], model: Server, message: str) -> Remedy:
             return Remedy(Applicability.DISPLAY, message)
         if tokens is not None and effective(Const(tokens), server.engine) != Const(tokens):
             return Remedy(Applicability.DISPLAY, message)
-        line = insertion.template.replace("{flag}", FLAG).replace("{value}", text)
-        changes[insertion.where] = Replace(insertion.where, line)
+        changes[insertion.where] = Replace(insertion.where, _filled(insertion.template, text))
     return Remedy(Applicability.UNSAFE, message, tuple(changes.values()))
+
+
+def _filled(template: str, value: str) -> str:
+    """An insertion's text: a flag, or a key in the style of those beside it."""
+    for name, text in (("{flag}", FLAG), ("{key}", FLAG.lstrip("-")), ("{field}", "page_size"), ("{value}", value)):
+        template = template.replace(name, text)
+    return template
 
 
 def drop(setting: Setting, launch: Launch, message: str) -> Remedy:

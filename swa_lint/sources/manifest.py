@@ -45,7 +45,7 @@ def relevant(text: str) -> bool:
 class Context:
     """What is known on the way down: names of keys, documents and containers; the engine; what roles share.
 
-    `deployment` is set where a part of the file runs on its own.
+    `deployment` is set where a part of the file runs on its own, `key` is the key of the mapping being read.
     """
 
     path: tuple[str, ...] = ()
@@ -54,6 +54,7 @@ class Context:
     shared_words: tuple[Node, ...] = ()
     shared_settings: tuple[Setting, ...] = ()
     deployment: str = ""
+    key: Scalar | None = None
 
     def inside(self, *names: str) -> Context:
         """The context of a node under `names`."""
@@ -119,7 +120,7 @@ class Manifest:
                 return
             if isinstance(node, Items):
                 stack += [
-                    (item, context.inside(_name_of(item, index)))
+                    (item, dataclasses.replace(context.inside(_name_of(item, index)), key=None))
                     for index, item in reversed(list(enumerate(node.items)))
                     if not isinstance(item, Scalar)
                 ]
@@ -136,7 +137,7 @@ class Manifest:
         if not taken and not shared:
             launch = settings.launch_of_mapping(node, context.path, context.engine, self.names, context.shared_settings)
             if launch is not None:
-                self.add(launch, context)
+                self.add(dataclasses.replace(launch, where=_with_key(node, context.key)), context)
         below = self._shared(node, context, shared)
         children: list[tuple[Node, Context]] = []
         for key, value in node.entries:
@@ -152,7 +153,7 @@ class Manifest:
                 continue
             inner = below if role_of_name(key.value) is not Role.UNKNOWN else context
             engine = engine_of_text(key.value) or inner.engine
-            children.append((value, dataclasses.replace(inner, engine=engine).inside(key.value)))
+            children.append((value, dataclasses.replace(inner, engine=engine, key=key).inside(key.value)))
         return children
 
     def _shared(self, node: Mapping, context: Context, shared: frozenset[str]) -> Context:
@@ -329,6 +330,13 @@ def engine_settings(variables: Iterable[Variable]) -> list[Setting]:
             inner = variable.scalar.inner
             found.append(Setting(name, value, variable.where, variable.value, inner, variable.removal))
     return found
+
+
+def _with_key(node: Mapping, key: Scalar | None) -> Location:
+    """Where a mapping stands, its key included."""
+    if key is None or key.source is not node.source or not key.end <= node.start:
+        return node.where
+    return node.source.location(key.start, node.end)
 
 
 def _with_roles(launches: Sequence[Launch], hints: dict[int, Role]) -> list[Launch]:
