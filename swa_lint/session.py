@@ -7,21 +7,25 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from swa_lint.baseline import Baseline, BaselineError
 from swa_lint.check import Selection, UnknownCode, findings, select
 from swa_lint.config import Config
 from swa_lint.finding import Finding
-from swa_lint.fixes.apply import CannotWrite, write_atomically
+from swa_lint.fixes.apply import CannotWrite, Documents, write_atomically
 from swa_lint.project.cache import Cache
 from swa_lint.project.config_pairs import ConfigPairError
 from swa_lint.project.discovery import Discovered, MissingPath, discover, relative_path
 from swa_lint.project.ignore import Globs
-from swa_lint.project.kinds import Kind, kind_of_name
+from swa_lint.project.kinds import Kind, kind_of_name, kind_of_script
 from swa_lint.project.read import SourceFile, digest
 from swa_lint.project.scan import NamedPair, Scan
 from swa_lint.project.text import Undecodable, decode
 from swa_lint.sources.facts import ProjectFacts
+
+if TYPE_CHECKING:
+    from swa_lint.fixes.suppress import Suppressed
 
 # What the user must mend before a run is possible; the message says what it is.
 USER_ERRORS = (BaselineError, UnknownCode, ConfigPairError, MissingPath)
@@ -141,6 +145,21 @@ class Session:
             return decode(data, python=path.endswith((".py", ".pyi", ".pyw"))).text
         except Undecodable:
             return None
+
+    def suppress(self) -> Suppressed:
+        """Give each finding a noqa comment where one can stand, on disk or in memory; see `Suppressed`."""
+        from swa_lint.fixes.suppress import suppress
+
+        planned = suppress(self.findings(), Documents(self.content), self._kind_of, self.scan.facts_with)
+        for path in self.commit(planned.changed):
+            del planned.counts[path]
+        return planned
+
+    def _kind_of(self, path: str) -> Kind | None:
+        file = self.scan.files.get(path)
+        if file is None:
+            return None
+        return kind_of_script(self.content(path) or b"") if file.kind is Kind.SCRIPT else file.kind
 
     def problem_in(self, path: str, data: bytes) -> str | None:
         """Why the file could not be read with the content `data`, or None."""

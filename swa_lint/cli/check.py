@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,11 @@ class _Wanted:
     exit_zero: bool
     statistics: bool
     share_source: str | None
+    add_noqa: bool
+
+    @property
+    def writes(self) -> bool:
+        return (self.fix or self.add_noqa) and not self.diff
 
 
 def _report_options(command: Command) -> Command:
@@ -53,6 +58,7 @@ def _report_options(command: Command) -> Command:
 @click.command()
 @project_options
 @click.option("--fix", is_flag=True, help="Apply safe fixes.")
+@click.option("--add-noqa", is_flag=True, help="Add `# noqa: CODE` for each finding.")
 @_report_options
 @click.pass_context
 def check(ctx: click.Context, /, **options: Any) -> None:
@@ -71,20 +77,21 @@ def fix(ctx: click.Context, /, **options: Any) -> None:
     With --share-source the target's page size and window move into one dataclass instance, SwaGeometry(...), and every
     Python site that sets them for a target or a draft reads it. The config's `share-source` does so too.
     """
-    ctx.exit(_run({**options, "fix": True}))
+    ctx.exit(_run({**options, "fix": True, "add_noqa": False}))
 
 
 def _run(options: dict[str, Any]) -> int:
     started = time.perf_counter()
     wanted = _Wanted(**{name: options.pop(name) for name in _Wanted.__dataclass_fields__})
     request = request_of(**options)
-    if wanted.fix and not wanted.diff and request.stdin is not None:
-        raise click.UsageError("standard input cannot be fixed in place; use --diff")
+    if wanted.fix and wanted.add_noqa:
+        raise click.UsageError("--fix and --add-noqa exclude each other")
+    if wanted.writes and request.stdin is not None:
+        raise click.UsageError("standard input cannot be changed in place; use --diff")
     request = replace(request, baseline=wanted.baseline or request.config.baseline)
     with usable():
-        session = open_session(request, write=wanted.fix and not wanted.diff)
-        changed = wanted.fix and _share(session, wanted)
-        changed |= (wanted.fix or wanted.diff) and _fix(session, wanted)
+        session = open_session(request, write=wanted.writes)
+        changed = _change(session, wanted) and wanted.diff
         result = result_of(session, started)
     for line in (*session.notes, *(f"the baseline's entry is stale: {entry}" for entry in session.stale)):
         click.echo(f"swa-lint: {line}", err=True)
@@ -129,8 +136,16 @@ def _progress(total: int) -> Iterator[Callable[[int], None]]:
         yield lambda done: bar.advance(task, done)
 
 
+def _change(session: Session, wanted: _Wanted) -> bool:
+    """Change files as far as the command asks for it; whether any file changed."""
+    if wanted.add_noqa:
+        return _add_noqa(session, wanted)
+    shared = wanted.fix and _share(session, wanted)
+    return ((wanted.fix or wanted.diff) and _fix(session, wanted)) or shared
+
+
 def _share(session: Session, wanted: _Wanted) -> bool:
-    """Share geometry where the command or the config asks for it; whether --diff shows a file that changes."""
+    """Share geometry where the command or the config asks for it; whether any file changed."""
     spec = wanted.share_source or session.request.config.share_source
     if spec is None:
         return False
@@ -138,7 +153,7 @@ def _share(session: Session, wanted: _Wanted) -> bool:
         raise click.UsageError("--share-source needs files, not standard input")
     from swa_lint.cli.share import share
 
-    return share(session, spec, required=wanted.share_source is not None) and wanted.diff
+    return share(session, spec, required=wanted.share_source is not None)
 
 
 def _fix(session: Session, wanted: _Wanted) -> bool:
@@ -146,11 +161,21 @@ def _fix(session: Session, wanted: _Wanted) -> bool:
     from swa_lint.fixes.converge import converge
 
     fixed = converge(session, unsafe=wanted.unsafe_fixes)
-    for note in fixed.notes:
+    _say(fixed.notes, "Would fix" if wanted.diff else "Fixed", fixed.count)
+    return fixed.count > 0
+
+
+def _add_noqa(session: Session, wanted: _Wanted) -> bool:
+    """Suppress the findings; whether any file changed."""
+    suppressed = session.suppress()
+    _say(suppressed.notes, "Would suppress" if wanted.diff else "Suppressed", sum(suppressed.counts.values()))
+    return bool(suppressed.counts)
+
+
+def _say(notes: Sequence[str], done: str, count: int) -> None:
+    for note in notes:
         click.echo(f"swa-lint: {note}", err=True)
-    findings = f"{fixed.count} finding{'s' * (fixed.count != 1)}"
-    click.echo(f"{'Would fix' if wanted.diff else 'Fixed'} {findings}.", err=True)
-    return fixed.count > 0 and wanted.diff
+    click.echo(f"{done} {count} finding{'s' * (count != 1)}.", err=True)
 
 
 def result_of(session: Session, started: float) -> Result:

@@ -12,7 +12,7 @@ import enum
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from swa_lint.geometry import Location
@@ -24,6 +24,7 @@ _FILE = re.compile(r"# flake8[:=]\s*noqa" + _CODES, re.IGNORECASE)
 _CODE = re.compile(r"[A-Z]+[0-9]+", re.IGNORECASE)
 _OURS = re.compile(rb"noqa:\s?[^\n]*SWA", re.IGNORECASE)
 _BREAK = re.compile(r"\r\n|\n|\r")
+_NOT_PYTHON = (tokenize.TokenError, SyntaxError, RecursionError)
 _HAS_LINE_COMMENTS = {Kind.SHELL, Kind.YAML, Kind.DOCKERFILE, Kind.TOML, Kind.MARKDOWN}
 
 
@@ -71,12 +72,32 @@ def suppressions(path: str, text: str, kind: Kind) -> tuple[Suppression, ...]:
     if kind is Kind.PYTHON:
         try:
             return tuple(_in_python(path, text))
-        except (tokenize.TokenError, SyntaxError, RecursionError):
+        except _NOT_PYTHON:
             return tuple(_in_lines(path, text, kind))
     return tuple(_in_lines(path, text, kind)) if kind in _HAS_LINE_COMMENTS else ()
 
 
+def spans(text: str, kind: Kind) -> Iterator[tuple[int, int]]:
+    """The lines, first and last, that one noqa comment speaks for together."""
+    if kind is Kind.PYTHON:
+        try:
+            yield from [lines for lines, _ in _python_spans(text)]
+            return
+        except _NOT_PYTHON:
+            pass
+    yield from _line_spans(_BREAK.split(text), kind)
+
+
 def _in_python(path: str, text: str) -> Iterator[Suppression]:
+    for lines, comments in _python_spans(text):
+        for comment in comments:
+            line, column = comment.start
+            before = comment.line.split("\n")[line - comment.start[0]][:column]
+            yield from _comment(path, before, comment.string, line, lines)
+
+
+def _python_spans(text: str) -> Iterator[tuple[tuple[int, int], list[tokenize.TokenInfo]]]:
+    """Lines that count as one, with their comments; raises what `tokenize` does."""
     first, last = 0, 0
     comments: list[tokenize.TokenInfo] = []
     for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
@@ -86,15 +107,22 @@ def _in_python(path: str, text: str) -> Iterator[Suppression]:
         if token.type == tokenize.COMMENT:
             comments.append(token)
         if token.type in (tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER):
-            for comment in comments:
-                line, column = comment.start
-                before = comment.line.split("\n")[line - comment.start[0]][:column]
-                yield from _comment(path, before, comment.string, line, (first, last))
+            yield (first, last), comments
             first, last, comments = 0, 0, []
 
 
 def _in_lines(path: str, text: str, kind: Kind) -> Iterator[Suppression]:
     lines = _BREAK.split(text)
+    for first, last in _line_spans(lines, kind):
+        for number in range(first, last + 1):
+            line = lines[number - 1]
+            at = _comment_start(line)
+            if at is not None:
+                yield from _comment(path, line[:at], line[at:], number, (first, last))
+
+
+def _line_spans(lines: Sequence[str], kind: Kind) -> Iterator[tuple[int, int]]:
+    """Lines that a backslash joins; in a Dockerfile an instruction, and the comments above it."""
     number = 0
     while number < len(lines):
         first = number
@@ -105,11 +133,7 @@ def _in_lines(path: str, text: str, kind: Kind) -> Iterator[Suppression]:
                 number += 1
             while lines[number].rstrip().endswith("\\") and number + 1 < len(lines):
                 number += 1
-        for index in range(first, number + 1):
-            line = lines[index]
-            at = _comment_start(line)
-            if at is not None:
-                yield from _comment(path, line[:at], line[at:], index + 1, (first + 1, number + 1))
+        yield first + 1, number + 1
         number += 1
 
 

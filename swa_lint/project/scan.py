@@ -80,11 +80,12 @@ class Scan:
 
     def problem_in(self, path: str, data: bytes) -> str | None:
         """Why the file could not be read if it held `data`, or None."""
-        file = self.files.get(path)
-        if file is None:
-            return None
-        problems = read_data(str(self.root), file, data).facts.problems
+        problems = self.facts_with(path, data).problems if path in self.files else ()
         return next((problem.message for problem in problems if not problem.skipped), None)
+
+    def facts_with(self, path: str, data: bytes) -> FileFacts:
+        """What a file of the run would say if it held `data`."""
+        return read_data(str(self.root), self.files[path], data).facts
 
     def suppressions(self, found_in: set[str]) -> dict[str, tuple[Suppression, ...]]:
         """The noqa comments of the files of the run, and of the files in which something was found."""
