@@ -95,7 +95,7 @@ def test_sarif_has_rules_places_and_fixes() -> None:
     first, second = run["results"]
     assert rules[first["ruleIndex"]]["id"] == first["ruleId"] == "SWA101"
     place = first["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"] == {"uri": "a/b.py"}
+    assert place["artifactLocation"] == {"uri": "a/b.py", "uriBaseId": "SRCROOT"}
     assert place["region"] == {"startLine": 3, "startColumn": 15, "endLine": 3, "endColumn": 21}
     assert first["relatedLocations"][0]["message"] == {"text": "the target: 256"}
     (change,) = first["fixes"][0]["artifactChanges"]

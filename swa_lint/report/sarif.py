@@ -16,6 +16,7 @@ from swa_lint.rules.registry import Rule, all_rules
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_ROOT = "SRCROOT"
 
 
 def render(result: Result) -> str:
@@ -28,6 +29,7 @@ def render(result: Result) -> str:
             "driver": {"name": "swa-lint", "semanticVersion": __version__, "rules": [_rule(rule) for rule in rules]}
         },
         "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The working directory of the run"}}},
         "results": [
             _result(finding, fingerprint, index[finding.code], result)
             for finding, fingerprint in zip(result.findings, prints, strict=True)
@@ -86,7 +88,7 @@ def _physical(where: Location) -> dict[str, Any]:
 
 
 def _artifact(path: str) -> dict[str, str]:
-    return {"uri": quote(path)}
+    return {"uri": quote(path), "uriBaseId": _ROOT}
 
 
 def _region(where: Location) -> dict[str, int]:
