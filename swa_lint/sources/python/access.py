@@ -128,7 +128,7 @@ class Access(Tests):
         chosen = self._table(frame, state, base, key, node)
         if chosen is not None:
             return chosen
-        return self.spread(state, base, lambda v: self.subscript(state, v, key))
+        return self.spread(state, base, lambda v: self.spread(state, key, lambda k: self.subscript(state, v, k)))
 
     def _table(self, frame: Frame, state: State, base: Val, key: Val, node: ast.Subscript) -> Val | None:
         """`{True: a, False: b}[test]` and `(b, a)[test]` choose like a conditional expression."""

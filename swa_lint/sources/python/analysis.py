@@ -198,6 +198,7 @@ def _run_class(engine: Engine, module: Module, klass: Klass) -> tuple[State, lis
         work = state.fork()
         work.path, work.live = (), True
         bound = None if any(ast.unparse(d) == "staticmethod" for d in node.decorator_list) else self_value
+        engine.since = engine.heap.clock
         engine.limit = min(engine.steps + METHOD_STEPS, 3 * MAX_STEPS)
         try:
             end, values = _run_function(engine, owner.module, node, work, bound, owner)

@@ -11,8 +11,8 @@ from swa_lint.sources.python.modules import Library, Module, Span, span
 from swa_lint.sources.python.scopes import Scope, scope_of
 from swa_lint.sources.python.values import Ext, Func, Klass, Namespace, State, Val
 
-MAX_STEPS = 1_200  # statements and calls of one analysis; real set-up code stays far below
-METHOD_STEPS = 500  # of one method
+MAX_STEPS = 20_000  # statements and calls of one analysis; real set-up code stays far below
+METHOD_STEPS = 8_000  # of one method
 MAX_HOPS = 4  # calls followed into one another
 MAX_UNROLL = 48
 
@@ -44,6 +44,7 @@ class Base(ABC):
         self.heap = Heap()
         self.steps = 0
         self.limit = MAX_STEPS
+        self.since = 0  # the heap's clock when the method under way began
         self.globals: dict[Module, State] = {}
         self.active: list[ast.AST] = []
         self.inlined: set[ast.AST] = set()

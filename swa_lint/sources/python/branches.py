@@ -12,9 +12,12 @@ from swa_lint.geometry import (
 from swa_lint.sglang.names import FIELD_OF_NAME
 from swa_lint.sources.facts import CarrierKind, Link, Pair
 from swa_lint.sources.python.factmaker import FactMaker
+from swa_lint.sources.python.heap import path_of
 from swa_lint.sources.python.judging import Judge
 from swa_lint.sources.python.places import conditional_of
 from swa_lint.sources.python.values import (
+    MANY,
+    Lit,
     State,
     Thing,
     Val,
@@ -38,15 +41,19 @@ class BranchPairs(FactMaker):
     ) -> Iterator[Pair]:
         options = alternatives(value)
         mine = [v for v in options if self.by_draft_test(v)]
-        theirs = [v for v in options if not self.by_draft_test(v)]
+        theirs = [v for v in options if not self.by_draft_test(v) and v.core != MANY]
         judge = Judge(self.heap, state)
-        for draft in mine:
+        # A config that has no window, where the role chose the config.
+        unset = [d for d in mine if d.core == Lit.of(None)] if self._own_configs(mine, theirs) else []
+        for draft in (d for d in mine if d not in unset):
             others = [t for t in theirs if not contradictory(tuple(c for c in draft.conds + t.conds if not c.draft))]
             if not others or all(judge.one(draft.core, t.core) is Relation.EQUAL for t in others):
                 continue
             if self.reads_own(draft, others[0]) or self.follows(draft, None, judge, field):
                 continue
-            target = next(t for t in others if judge.one(draft.core, t.core) is not Relation.EQUAL)
+            unequal = [t for t in others if judge.one(draft.core, t.core) is not Relation.EQUAL]
+            base = (t for t in unequal if path_of(self.heap, t.core) in path_of(self.heap, draft.core))
+            target = next(base, unequal[0])
             carrier = self.carrier(kind, thing, draft)
             place = draft.origin or draft.where
             if place is None:
@@ -61,6 +68,9 @@ class BranchPairs(FactMaker):
                 False,
                 text,
             )
+
+    def _own_configs(self, mine: list[Val], theirs: list[Val]) -> bool:
+        return any(self.reads_own(draft, target) for draft in mine for target in theirs)
 
     def choices(self) -> Iterator[Pair]:
         for chosen in self.engine.chosen:

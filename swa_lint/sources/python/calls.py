@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
-from weakref import WeakKeyDictionary
 
+from swa_lint.sglang.names import FIELD_OF_NAME, args_name
 from swa_lint.sources.python.access import is_remote
 from swa_lint.sources.python.base import MAX_HOPS, Frame
 from swa_lint.sources.python.expressions import Expressions
 from swa_lint.sources.python.heap import ABSENT, path_of
-from swa_lint.sources.python.modules import Module
+from swa_lint.sources.python.interest import Interest, interest_of
 from swa_lint.sources.python.values import (
     Expr,
     Ext,
@@ -27,7 +26,6 @@ from swa_lint.sources.python.values import (
 )
 
 Keywords = list[tuple[str, Val]]
-MAX_INLINE_LINES = 250
 
 
 class Calls(Expressions):
@@ -169,8 +167,10 @@ class Calls(Expressions):
         """Run a function of the project on these arguments."""
         body = func.node
         name = getattr(body, "name", "<lambda>")
-        accessor = not args and not keywords and func.self_value is None and "sglang" in func.module.name
-        followed = worth_following(body, func.module) and not (accessor and func.module is not frame.module)
+        interest = interest_of(body, func.module)
+        followed = interest is Interest.GEOMETRY or (interest is Interest.CHECK and self._tells(args, keywords))
+        if not args and not keywords and func.self_value is None and "sglang" in func.module.name:
+            followed &= func.module is frame.module  # SGLang's own accessors are what their names say
         if frame.depth >= MAX_HOPS or body in self.active or not followed:
             return self._unfollowed(frame, name, args, keywords, node)
         self.inlined.add(body)
@@ -186,6 +186,16 @@ class Calls(Expressions):
             if isinstance(told.core, Lit) and told.core.value in ("draft", "target"):
                 self.name(value, str(told.core.value))  # pool("draft", ...): what comes back is the draft's
         return value
+
+    def _tells(self, args: list[Val], keywords: Keywords) -> bool:
+        """Whether a call is given geometry, or something that carries it."""
+        for value in (*args, *(v for _, v in keywords)):
+            if isinstance(value.core, Ref):
+                thing = self.heap.things[value.core.oid]
+                last = thing.path.rpartition(".")[2]
+                if thing.kind != "opaque" or last in FIELD_OF_NAME or args_name(last) or "pool" in last:
+                    return True
+        return False
 
     def _unfollowed(self, frame: Frame, name: str, args: list[Val], keywords: Keywords, node: ast.expr) -> Val:
         texts = [path_of(self.heap, a.core) for a in args] + [f"{k}={path_of(self.heap, v.core)}" for k, v in keywords]
@@ -316,33 +326,3 @@ class Calls(Expressions):
 def _give(value: Val, depth: int) -> Val:
     """Mark a value as passed at this depth; the outermost place stays."""
     return value if value.given or isinstance(value.core, (Func, Klass)) else value._replace(given=depth)
-
-
-_followed: WeakKeyDictionary[ast.AST, bool] = WeakKeyDictionary()
-# A body without one of these neither reads nor copies nor passes on what decides geometry, unless it is tiny.
-_MATTERS = re.compile(
-    r"page[_-]?size|window|override|copy|replace|setattr|is_draft|Pool\(|--|launch|vars\(|__dict__|update\(|raise|assert"
-)
-SMALL = 12  # lines
-
-
-def worth_following(node: ast.AST, module: Module) -> bool:
-    """Whether a call of a function can matter to geometry, as its text tells."""
-    found = _followed.get(node)
-    if found is None:
-        found = _followed[node] = _may_matter(node, module)
-    return found
-
-
-def _may_matter(node: ast.AST, module: Module) -> bool:
-    first, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]
-    if last - first > MAX_INLINE_LINES:
-        return False
-    text = "\n".join(module.lines[first - 1 : last])
-    if last - first > SMALL and not _MATTERS.search(text):
-        return False
-    decorators = getattr(node, "decorator_list", [])
-    if any("contextmanager" in ast.unparse(d) for d in decorators):
-        return False
-    yields = "yield" in text and any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node))
-    return not yields

@@ -120,7 +120,7 @@ class Tests(Base):
             return Test(a.value == b.value)
         for one, other in ((a, b), (b, a)):
             if isinstance(other, Lit) and other.value is None:
-                if isinstance(one, Ref) and self.heap.things[one.oid].kind != "opaque":
+                if isinstance(one, Ref) and self._made_here(one):
                     return Test(False)
                 key: object = ("none", key_of(one))
                 return self._known(state, Test(None, (Cond(key, True),), (Cond(key, False),), only_none=True))
@@ -140,6 +140,11 @@ class Tests(Base):
                 None, (Cond(("role", key_of(a)), draft, True),), (Cond(("role", key_of(a)), not draft, True),), equal
             )
         return Test(None, (Cond(key, True),), (Cond(key, False),), equal)
+
+    def _made_here(self, ref: Ref) -> bool:
+        """Whether an object is certain to exist: what another method makes may not be there yet, or is made in turn."""
+        thing = self.heap.things[ref.oid]
+        return thing.kind != "opaque" and thing.time > self.since
 
     def _role(self, state: State, core: Core, word: str) -> Test:
         """`role == "draft"`, `kind == "target"`: a test for the draft; other strings are tests like any."""

@@ -126,7 +126,7 @@ class FactMaker:
         """`config.sliding_window` of whichever config the role has: the choice is of the model, not of its geometry."""
         last = [path_of(self.heap, v.core).rpartition(".")[2] for v in (draft, target)]
         both = isinstance(draft.core, Ref) and isinstance(target.core, Ref)
-        return both and last[0] == last[1] and last[0] in WINDOW_NAMES
+        return both and last[0] in WINDOW_NAMES and last[1] in WINDOW_NAMES
 
     @staticmethod
     def arm_text(target: Val, draft: Val) -> str | None:

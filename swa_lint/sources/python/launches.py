@@ -14,8 +14,9 @@ from swa_lint.sglang.flags import FIELDS, field_of_key
 from swa_lint.sources.facts import Launch, Setting
 from swa_lint.sources.launch import build_launch, launch_role
 from swa_lint.sources.python.base import Frame
-from swa_lint.sources.python.calls import Keywords, worth_following
+from swa_lint.sources.python.calls import Keywords
 from swa_lint.sources.python.commands import read_command
+from swa_lint.sources.python.interest import Interest, interest_of
 from swa_lint.sources.python.knobs import Knobs
 from swa_lint.sources.python.modules import Library, Span
 from swa_lint.sources.python.starts import Call, Start, by_role, within
@@ -97,7 +98,7 @@ class LaunchEngine(Knobs):
         name = getattr(func.node, "name", "<lambda>")
         if _HELPER.match(name):
             return self.external(frame, state, name, None, args, keywords, node)
-        if not worth_following(func.node, func.module):
+        if interest_of(func.node, func.module) is not Interest.GEOMETRY:
             self._note(frame, state, name, args, keywords, node)
         self._sites.append(_Site(self.span(frame, node), frame, Call(name, next(self._calls))))
         try:

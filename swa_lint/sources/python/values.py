@@ -194,6 +194,7 @@ def alternatives(value: Val, conds: tuple[Cond, ...] = (), limit: int = 24) -> l
     return found[:limit]
 
 
+MANY = Expr("one of many values")
 MAX_WIDTH = 12  # alternatives of one value; real set-up code has two or three
 
 
@@ -217,11 +218,13 @@ def merge(left: Val, right: Val, conds_left: tuple[Cond, ...], conds_right: tupl
     """The value after two paths meet."""
     if left is right or (left.core == right.core and left.where == right.where):
         return left
-    if width(left) + width(right) > MAX_WIDTH:
-        return Val(Expr("one of many values"))
     a = left.under(left.conds + tuple(c for c in conds_left if c not in left.conds))
     b = right.under(right.conds + tuple(c for c in conds_right if c not in right.conds))
-    return Val(Phi((a, b)))
+    if width(left) + width(right) <= MAX_WIDTH:
+        return Val(Phi((a, b)))
+    # What a test of the role chose stays apart; the rest is one unknown.
+    chosen = [v for side in (a, b) for v in alternatives(side) if any(c.draft for c in v.conds)]
+    return Val(Phi((*chosen, Val(MANY)))) if 0 < len(chosen) < MAX_WIDTH else Val(MANY)
 
 
 @dataclass(slots=True)
