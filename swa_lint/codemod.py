@@ -10,9 +10,11 @@ from pathlib import Path
 import libcst as cst
 from libcst.codemod import CodemodCommand, CodemodContext
 
+from swa_lint.config import ConfigError, load_config
 from swa_lint.fixes.share_source import CannotShare, SharePlan, plan_sharing
 from swa_lint.project.discovery import discover
 from swa_lint.project.kinds import Kind
+from swa_lint.sglang import own_words
 
 
 class ShareGeometry(CodemodCommand):
@@ -65,11 +67,12 @@ class _Plan(argparse.Action):
         if namespace.module is not None and namespace.name is not None:
             try:
                 namespace.plan = _plan(Path.cwd(), namespace.module, namespace.name)
-            except CannotShare as error:
+            except (CannotShare, ConfigError) as error:
                 parser.error(str(error))
 
 
 def _plan(root: Path, module: str, name: str) -> SharePlan:
+    own_words.use(load_config(root).roles)
     files = discover(["."], root).files
     return plan_sharing(root, [file.path for file in files if file.kind is Kind.PYTHON], module, name)
 

@@ -17,6 +17,7 @@ else:
     import tomli as tomllib
 
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?(?:[.a-z]\w*)*")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*")
 _SHARE_SOURCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -36,7 +37,7 @@ class ModelDirs:
 class Config:
     """What a project sets. Paths and globs are relative to `base`, the folder of the file that sets them.
 
-    `select` and `ignore` hold codes or prefixes of codes; `roles` a project's own names for a role's objects.
+    `select` and `ignore` hold codes or prefixes of codes; `roles` a project's own words for the roles.
     """
 
     base: Path
@@ -170,8 +171,12 @@ def _pairs(value: object, base: Path) -> tuple[ModelDirs, ...]:
 def _roles(value: object, base: Path) -> dict[Role, tuple[str, ...]]:
     known = {role.value: role for role in Role if role is not Role.UNKNOWN}
     if not isinstance(value, dict) or not set(value) <= set(known):
-        raise _Bad(f"takes a table of lists of names; its keys are {', '.join(known)}")
-    return {known[name]: _strings(names, base) for name, names in value.items()}
+        raise _Bad(f"takes a table of lists of words; its keys are {', '.join(known)}")
+    listed: dict[Role, tuple[str, ...]] = {known[name]: _strings(words, base) for name, words in value.items()}
+    for word in (word for words in listed.values() for word in words):
+        if not _WORD.fullmatch(word):
+            raise _Bad(f"takes words of letters, digits, `_` and `-`, not {word!r}")
+    return listed
 
 
 _KEYS: dict[str, Callable[[object, Path], object]] = {

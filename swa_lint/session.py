@@ -69,7 +69,7 @@ class Session:
         self._selection = _selection(request)
         self._baseline = Baseline(request.baseline, request.root) if request.baseline else None
         self._found = self._discover()
-        self.scan = Scan(request.root, self._found.files)
+        self.scan = Scan(request.root, self._found.files, config.roles)
         if request.stdin is not None:
             self.scan.overlay[request.stdin[0]] = request.stdin[1]
         self._originals: dict[str, bytes] = {}
@@ -87,7 +87,8 @@ class Session:
 
     def read(self, progress: Callable[[int], None] = lambda done: None) -> None:
         """Read the files; `progress` is told how many more are done."""
-        self.scan.read(Cache(self.request.root, self.request.cache_folder), self.request.jobs, progress)
+        request = self.request
+        self.scan.read(Cache(request.root, request.cache_folder, request.config.roles), request.jobs, progress)
 
     @property
     def notes(self) -> list[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from swa_lint import __version__
 from swa_lint.project.read import FileRecord, digest
+from swa_lint.sglang.own_words import Words
 
 _RACY_NS = 2_000_000_000
 
@@ -35,12 +36,13 @@ class Entry:
 
 
 class Cache:
-    """The entries of one working directory; `folder` None keeps nothing on disk."""
+    """The entries of one working directory, read with a code base's own `words`; `folder` None keeps nothing on disk."""
 
-    def __init__(self, root: Path, folder: Path | None) -> None:
+    def __init__(self, root: Path, folder: Path | None, words: Words | None = None) -> None:
         self.root = root
         self._file = None if folder is None else folder / f"{_name(root)}.pickle"
-        self._entries = _load(self._file)
+        self._tool = _tool(words or {})
+        self._entries = _load(self._file, self._tool)
         self._digests: dict[str, bytes] = {}
         self._changed = False
         self._now = time.time_ns()
@@ -78,7 +80,7 @@ class Cache:
             handle, name = tempfile.mkstemp(dir=self._file.parent, prefix=self._file.stem)
             try:
                 with open(handle, "wb") as stream:
-                    pickle.dump((_tool(), self._live()), stream, pickle.HIGHEST_PROTOCOL)
+                    pickle.dump((self._tool, self._live()), stream, pickle.HIGHEST_PROTOCOL)
                 os.replace(name, self._file)
             except BaseException:
                 os.unlink(name)
@@ -136,28 +138,28 @@ def _stamp(path: str) -> Stamp | None:
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
-def _load(file: Path | None) -> dict[str, Entry]:
+def _load(file: Path | None, tool: str) -> dict[str, Entry]:
     if file is None:
         return {}
     try:
         with open(file, "rb") as stream:
-            tool, entries = pickle.load(stream)
+            made_by, entries = pickle.load(stream)
     except FileNotFoundError:
         return {}
     except Exception:  # damaged, or written by a version whose classes are gone: start afresh
         with contextlib.suppress(OSError):
             file.unlink()
         return {}
-    return dict(entries) if tool == _tool() and isinstance(entries, dict) else {}
+    return dict(entries) if made_by == tool and isinstance(entries, dict) else {}
 
 
 def _name(root: Path) -> str:
     return hashlib.sha256(os.fsencode(root)).hexdigest()[:32]
 
 
-def _tool() -> str:
-    """The program that read the files: its version and sources, and the Python whose grammar it used."""
+def _tool(words: Words) -> str:
+    """What read the files: the program's version and sources, the Python whose grammar it used, and `words`."""
     package = Path(__file__).resolve().parent.parent
     sources = sorted((str(file), os.stat(file).st_mtime_ns) for file in package.rglob("*.py"))
-    key = repr((__version__, sys.version_info[:3], sources))
+    key = repr((__version__, sys.version_info[:3], sources, sorted(words.items())))
     return hashlib.sha256(key.encode()).hexdigest()

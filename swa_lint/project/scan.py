@@ -13,6 +13,7 @@ from swa_lint.project.kinds import Kind, kind_of_name
 from swa_lint.project.noqa import Suppression
 from swa_lint.project.read import FileRecord, SourceFile, digest, read_data, read_suppressions
 from swa_lint.project.workers import Work, read_all
+from swa_lint.sglang import own_words
 from swa_lint.sources.facts import FileFacts, ProjectFacts
 
 NamedPair = tuple[str, str, str]
@@ -21,11 +22,13 @@ NamedPair = tuple[str, str, str]
 class Scan:
     """The state of one run: which files, their content's digests, and their records (of those that say something).
 
-    `overlay` holds the content of files that differ from the disk: standard input, or fixes that are not written.
+    `overlay` holds the content of files that differ from the disk: standard input, or fixes that are not written;
+    `words` are the code base's own for roles.
     """
 
-    def __init__(self, root: Path, files: Sequence[SourceFile]) -> None:
+    def __init__(self, root: Path, files: Sequence[SourceFile], words: own_words.Words | None = None) -> None:
         self.root = root
+        self.words = words or {}
         self.files = {file.path: file for file in files}
         self.overlay: dict[str, bytes] = {}
         self._records: dict[str, FileRecord] = {}
@@ -33,6 +36,7 @@ class Scan:
 
     def read(self, cache: Cache, jobs: int, progress: Callable[[int], None] = lambda done: None) -> None:
         """Read every file that the cache does not know; `progress` is told how many are done."""
+        own_words.use(self.words)
         work: list[Work] = []
         for path, file in self.files.items():
             if path in self.overlay:
@@ -55,6 +59,7 @@ class Scan:
 
     def reread(self, paths: Iterable[str]) -> None:
         """Read files again whose content changed, and those that were understood with their help."""
+        own_words.use(self.words)
         changed = set(paths)
         for path, record in list(self._records.items()):
             if changed.intersection(record.facts.depends):
@@ -85,6 +90,7 @@ class Scan:
 
     def facts_with(self, path: str, data: bytes) -> FileFacts:
         """What a file of the run would say if it held `data`."""
+        own_words.use(self.words)
         return read_data(str(self.root), self.files[path], data).facts
 
     def suppressions(self, found_in: set[str]) -> dict[str, tuple[Suppression, ...]]:
@@ -108,6 +114,7 @@ class Scan:
 
     def project(self, named: Sequence[NamedPair], version: str | None) -> ProjectFacts:
         """The facts of all files, linked. Raises ConfigPairError where a named checkpoint has no config."""
+        own_words.use(self.words)
         files = group(self._facts(), self.root)
         return ProjectFacts(files, pair_configs(files, self.root, named), version)
 

@@ -12,6 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 
 from swa_lint.project.read import FileRecord, SourceFile, crashed, read_chunk
+from swa_lint.sglang import own_words
 
 Work = tuple[SourceFile, bytes | None]
 Result = tuple[bytes, FileRecord | None] | None
@@ -74,7 +75,7 @@ def _one_by_one(root: str, chunk: Sequence[Work]) -> Iterator[tuple[SourceFile, 
 def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """Workers started afresh (no state of this process leaks into them), ended at once when the run is interrupted."""
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_settle_worker)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_settle_worker, initargs=(own_words.current(),))
     try:
         yield pool
     except BaseException:
@@ -85,7 +86,8 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     pool.shutdown()
 
 
-def _settle_worker() -> None:
-    """Leave Ctrl-C to the parent, which ends its workers; the sources say themselves when to collect."""
+def _settle_worker(words: own_words.Words) -> None:
+    """Read names as the parent does, and leave Ctrl-C to it; the sources say themselves when to collect."""
+    own_words.use(words)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()

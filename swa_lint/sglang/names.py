@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from swa_lint.geometry import Field
+from swa_lint.geometry import Field, Role
+from swa_lint.sglang import own_words
 
 # Attribute, keyword and parameter names of each field. `ModelConfig` calls its window `window_size` or
 # `sliding_window_size` (configs/model_config.py), Hugging Face configs `sliding_window`.
@@ -52,13 +53,21 @@ COMPARES = re.compile(r"geometry|same|compare|check|ensure|verify|validate|match
 @lru_cache(maxsize=4096)
 def draft_word(name: str) -> bool:
     """Whether an identifier marks draft code (`draft_args`, `nextn_worker`, `EagleRunner`)."""
-    return bool(_DRAFT_WORD.search(name) or _DRAFT_CAMEL.search(name))
+    return bool(_DRAFT_WORD.search(name) or _DRAFT_CAMEL.search(name)) or own_words.names(Role.DRAFT, name)
 
 
 @lru_cache(maxsize=4096)
 def draft_flag(name: str) -> bool:
     """Whether an identifier is a test for the draft (`is_draft_worker`)."""
-    return name in DRAFT_FLAGS or bool(_DRAFT_FLAG.search(name))
+    if name in DRAFT_FLAGS or _DRAFT_FLAG.search(name):
+        return True
+    return name.lstrip("_").startswith(("is_", "for_")) and own_words.names(Role.DRAFT, name)
+
+
+@lru_cache(maxsize=4096)
+def target_word(name: str) -> bool:
+    """Whether an identifier marks the target (`target_pool`)."""
+    return "target" in name or own_words.names(Role.TARGET, name)
 
 
 @lru_cache(maxsize=4096)
@@ -81,4 +90,10 @@ def target_path(path: str) -> bool:
         return False
     if root in ("self", "cls"):
         return True
-    return (bool(_TARGET_ROOT.search(root)) and not _NOT_TARGET_ROOT.search(root)) or root == "get_schedule()"
+    if own_words.names(Role.TARGET, root) or root == "get_schedule()":
+        return True
+    return bool(_TARGET_ROOT.search(root)) and not _NOT_TARGET_ROOT.search(root)
+
+
+for _concluded in (draft_word, draft_flag, target_word, target_path):
+    own_words.on_change(_concluded.cache_clear)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swa_lint.geometry import Location
+from swa_lint.sglang import own_words
 from swa_lint.sources.facts import FileFacts, Problem
 from swa_lint.sources.python.parsing import parse, without_collector
 from swa_lint.sources.python.relevance import mentions_geometry, should_parse
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from swa_lint.sources.python.modules import Library, Module
 
 _libraries: dict[Path | None, Library] = {}
+own_words.on_change(_libraries.clear)
 
 
 def read(path: str, text: str, *, root: Path | None = None) -> FileFacts:

@@ -20,6 +20,7 @@ from swa_lint.sglang.names import (
     draft_flag,
     draft_word,
     pool_class,
+    target_word,
 )
 from swa_lint.sources.python.base import Frame
 from swa_lint.sources.python.calls import Keywords
@@ -375,7 +376,7 @@ class Engine(LibraryCalls):
         named = [(value, *path_of(self.heap, value.core).rpartition(".")[::2]) for value in (*mine, *theirs)]
         paged = {self._owner(value) for value, _, attr in named if attr in PAGE_NAMES}
         for value, owner, attr in named:
-            pool = "pool" in owner or "target" in owner or draft_word(owner) or self._owner(value) in paged
+            pool = "pool" in owner or target_word(owner) or draft_word(owner) or self._owner(value) in paged
             if attr == WINDOW_TRAP and pool and value.expr is not None:
                 self.traps.append(Trap(value, value.expr, self.span(frame, node)))
 

@@ -9,7 +9,7 @@ from swa_lint.geometry import (
     Relation,
     Role,
 )
-from swa_lint.sglang.names import WINDOW_NAMES, draft_word, target_path
+from swa_lint.sglang.names import WINDOW_NAMES, draft_word, target_path, target_word
 from swa_lint.sources.facts import Carrier, CarrierKind, Fact, Hop
 from swa_lint.sources.python.engine import Engine
 from swa_lint.sources.python.heap import path_of
@@ -105,7 +105,7 @@ class FactMaker:
             return False
         path = path_of(self.heap, draft.core)
         parent = self.heap.things[draft.core.oid].parent if isinstance(draft.core, Ref) else None
-        if parent is not None and any("target" in n for n in self.heap.things[parent[0]].names):
+        if parent is not None and any(target_word(n) for n in self.heap.things[parent[0]].names):
             return True
         root, _, last = path.rpartition(".")
         if field is Field.SLIDING_WINDOW and last in WINDOW_NAMES and not draft_word(path) and "config" in root:

@@ -10,7 +10,7 @@ from swa_lint.geometry import (
     Role,
     Symbol,
 )
-from swa_lint.sglang.names import FIELD_OF_NAME, draft_word
+from swa_lint.sglang.names import FIELD_OF_NAME, draft_word, target_word
 from swa_lint.sources.facts import Carrier, CarrierKind, Fact, Hop, Link, Pair
 from swa_lint.sources.python.branches import BranchPairs
 from swa_lint.sources.python.engine import Made, Registered
@@ -56,7 +56,7 @@ class PoolPairs(BranchPairs):
             return False
         if any(c.draft for c in conds):
             return any(c.draft and c.holds for c in conds)
-        if any("target" in n for n in thing.names):
+        if any(target_word(n) for n in thing.names):
             return False
         return self.is_draft(thing) or (draft_word(function) and not any("pool" in n for n in thing.names))
 
@@ -83,7 +83,7 @@ class PoolPairs(BranchPairs):
             for draft in alternatives(slot.value):
                 if judge.against(draft, other.value) is Relation.EQUAL:
                     continue
-                if isinstance(draft.core, Ref) and "target" in path_of(self.heap, draft.core):
+                if isinstance(draft.core, Ref) and target_word(path_of(self.heap, draft.core)):
                     continue
                 if conds and self.follows(draft, None, judge, field):
                     continue
@@ -154,7 +154,7 @@ class PoolPairs(BranchPairs):
         words = {thing.path, *thing.names}
         if field is Field.PAGE_SIZE and self.engine.args_like(thing.oid):
             return True
-        return any("target" in w for w in words) and any(w.endswith(("pool", "runner", "worker")) for w in words)
+        return any(target_word(w) for w in words) and any(w.endswith(("pool", "runner", "worker")) for w in words)
 
     def trap_pairs(self) -> Iterator[Pair]:
         for trap in self.engine.traps:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from swa_lint.geometry import Role
+from swa_lint.sglang import own_words
+
 # A function can matter when it binds geometry, makes a pool or starts a worker (or calls one that does) ...
 _EFFECT = (
     r"(?:page|window)(?:_size|_tokens|_len\w*)?\s*=[^=]|(?:page_size|window_size|sliding_window|override_args)(?:\s*[:\w\[\]]*\s*=[^=]|[\"'])|"
@@ -68,7 +71,8 @@ def mentions_geometry(data: bytes) -> bool:
     """Whether a file can say anything about geometry; most files cannot, and are not looked at further."""
     if _launch.in_bytes(data):
         return b"sglang" in data
-    return _effect.in_bytes(data) and _draft.in_bytes(data) and _means.in_bytes(data)
+    names_it = _draft.in_bytes(data) or own_words.in_bytes(Role.DRAFT, data)
+    return _effect.in_bytes(data) and names_it and _means.in_bytes(data)
 
 
 def should_parse(data: bytes) -> bool:
@@ -83,12 +87,12 @@ def matters(text: str) -> bool:
 
 def drafts(text: str) -> bool:
     """Whether something in it is the draft's, and may part from the target's."""
-    return _draft.in_text(text) and _means.in_text(text)
+    return names_draft(text) and _means.in_text(text)
 
 
 def names_draft(text: str) -> bool:
     """Whether a name in it is the draft's."""
-    return _draft.in_text(text)
+    return _draft.in_text(text) or own_words.names(Role.DRAFT, text)
 
 
 def launches(text: str) -> bool:
