@@ -16,9 +16,9 @@ from swa_lint.flake8_plugin import _OFF_BY_DEFAULT, Plugin
 from swa_lint.rules.registry import all_rules
 
 
-def flake8(root: Path, *args: str) -> list[str]:
+def flake8(root: Path, *args: str, text: str | None = None) -> list[str]:
     command = [sys.executable, "-m", "flake8", "--isolated", *args]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=root, input=text, capture_output=True, text=True, check=False)
     assert done.stderr == "" and done.returncode in (0, 1)
     return done.stdout.splitlines()
 
@@ -41,6 +41,38 @@ def test_flake8_obeys_its_own_settings(tmp_path: Path) -> None:
     ]
     assert flake8(tmp_path, "--select", "SWA2", ".") == []
     assert flake8(tmp_path, "--select", "SWA", "--ignore", "SWA101", ".") == []
+
+
+def test_flake8_reads_standard_input(tmp_path: Path) -> None:
+    assert [line.split(":")[:2] for line in flake8(tmp_path, "--select", "SWA", "-", text=BAD)] == [["stdin", "6"]]
+    named = flake8(tmp_path, "--select", "SWA", "--stdin-display-name", "pkg/a.py", "-", text=BAD)
+    assert [line.split(":")[:2] for line in named] == [["pkg/a.py", "6"]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ("", ["a.py", "tests/b.py"]),
+        ("extend-ignore = SWA1", []),
+        ("per-file-ignores = tests/*: SWA101", ["a.py"]),
+        ("exclude = a.py", ["tests/b.py"]),
+    ],
+)
+def test_flake8_settings_hold(tmp_path: Path, settings: str, shown: list[str]) -> None:
+    write(tmp_path, {"a.py": BAD, "tests/b.py": BAD, ".flake8": f"[flake8]\nselect = SWA\n{settings}\n"})
+    command = [sys.executable, "-m", "flake8", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert sorted(line.split(":")[0].removeprefix("./") for line in done.stdout.splitlines()) == shown
+
+
+def test_the_project_s_words_for_roles_count(tmp_path: Path) -> None:
+    text = BAD.replace("draft_args", "helper_args").replace(
+        "TpModelWorker(server_args=helper_args, is_draft_worker=True)", "run(helper_args)"
+    )
+    write(tmp_path, {"a.py": text})
+    assert flake8(tmp_path, "--select", "SWA", "a.py") == []
+    write(tmp_path, {"pyproject.toml": '[tool.swa-lint.roles]\ndraft = ["helper"]\n'})
+    assert [line.split()[1] for line in flake8(tmp_path, "--select", "SWA", "a.py")] == ["SWA101"]
 
 
 def test_off_by_default_is_what_the_rules_say() -> None:

@@ -13,6 +13,7 @@ import pickle
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,17 +41,21 @@ class Cache:
 
     def __init__(self, root: Path, folder: Path | None, words: Words | None = None) -> None:
         self.root = root
-        self._file = None if folder is None else folder / f"{_name(root)}.pickle"
+        self._file = None if folder is None else cache_file(root, folder)
         self._tool = _tool(words or {})
         self._entries = _load(self._file, self._tool)
         self._digests: dict[str, bytes] = {}
         self._changed = False
         self._now = time.time_ns()
 
+    def entries(self) -> Iterable[Entry]:
+        """The entries, whether or not they still hold."""
+        return self._entries.values()
+
     def lookup(self, path: str) -> tuple[Entry | None, bool]:
         """The entry of a file, where its dependencies still hold, and whether the file itself is known unchanged."""
         entry = self._entries.get(path)
-        if entry is None or any(self._digest(other) != key for other, key in entry.depends):
+        if entry is None or any(self.digest_of(other) != key for other, key in entry.depends):
             return None, False
         return entry, entry.stamp is not None and entry.stamp == _stamp(self._full(path))
 
@@ -59,7 +64,7 @@ class Cache:
         if not key:  # it could not be read: look again next time
             self._changed |= self._entries.pop(path, None) is not None
             return
-        depends = () if record is None else tuple((other, self._digest(other)) for other in record.facts.depends)
+        depends = () if record is None else tuple((other, self.digest_of(other)) for other in record.facts.depends)
         data = None if record is None else pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
         self._entries[path] = Entry(key, self._trusted_stamp(path), data, depends)
         self._changed = True
@@ -97,8 +102,12 @@ class Cache:
         stamp = _stamp(self._full(path))
         return stamp if stamp and max(stamp[0], stamp[1]) < self._now - _RACY_NS else None
 
-    def _digest(self, path: str) -> bytes:
-        """The digest of a file that another one depends on; empty when it is not there."""
+    def look_again(self) -> None:
+        """Forget what other files were seen to hold: they may have changed since."""
+        self._digests.clear()
+
+    def digest_of(self, path: str) -> bytes:
+        """The digest of a file's content as it is now; empty when it is not there."""
         known = self._digests.get(path)
         if known is None:
             known = self._digests[path] = self._compute(path)
@@ -123,6 +132,11 @@ def unpack(entry: Entry) -> FileRecord | None:
     return record
 
 
+def cache_file(root: Path, folder: Path) -> Path:
+    """The file in `folder` that keeps what was read of the working directory `root`."""
+    return folder / f"{hashlib.sha256(os.fsencode(root)).hexdigest()[:32]}.pickle"
+
+
 def default_folder() -> Path:
     """Where caches lie when no folder is named."""
     import platformdirs
@@ -144,17 +158,9 @@ def _load(file: Path | None, tool: str) -> dict[str, Entry]:
     try:
         with open(file, "rb") as stream:
             made_by, entries = pickle.load(stream)
-    except FileNotFoundError:
-        return {}
-    except Exception:  # damaged, or written by a version whose classes are gone: start afresh
-        with contextlib.suppress(OSError):
-            file.unlink()
+    except Exception:  # not there, damaged, or written by a version whose classes are gone: start afresh
         return {}
     return dict(entries) if made_by == tool and isinstance(entries, dict) else {}
-
-
-def _name(root: Path) -> str:
-    return hashlib.sha256(os.fsencode(root)).hexdigest()[:32]
 
 
 def _tool(words: Words) -> str:

@@ -67,6 +67,11 @@ _launch = _Sign(_LAUNCH, "launch_server", "page-size", "disaggregation", "Engine
 _about_sglang = re.compile(r"sglang|transformers|swa_window_size|kv_pool")
 
 
+def sets_geometry(data: bytes) -> bool:
+    """Whether a file can set geometry or start a server at all, be it the draft's or not."""
+    return _launch.in_bytes(data) or _effect.in_bytes(data)
+
+
 def mentions_geometry(data: bytes) -> bool:
     """Whether a file can say anything about geometry; most files cannot, and are not looked at further."""
     if _launch.in_bytes(data):
