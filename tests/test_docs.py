@@ -152,7 +152,7 @@ def test_toml_blocks_are_configuration_that_loads(root: Path, block: Block) -> N
     if "swa-lint" in table:
         load_config(root)
         prose = (ROOT / block.page).read_text("utf-8")
-        assert {key for key in _KEYS if key not in table["swa-lint"] and f"swa-lint.{key}]" not in prose} == set()
+        assert {key for key in _KEYS if f"\n{key} = " not in prose and f"swa-lint.{key}]" not in prose} == set()
     else:
         with (ROOT / "pyproject.toml").open("rb") as file:
             assert tomllib.load(file)["tool"]["ruff"]["lint"]["external"] == table["ruff"]["lint"]["external"]
