@@ -13,7 +13,7 @@ from swa_lint.baseline import Baseline, BaselineError
 from swa_lint.check import Selection, UnknownCode, findings, select
 from swa_lint.config import Config
 from swa_lint.finding import Finding
-from swa_lint.fixes.apply import CannotWrite, Documents, write_atomically
+from swa_lint.fixes.apply import MEANWHILE, Content, Documents, write_all
 from swa_lint.project.cache import Cache
 from swa_lint.project.config_pairs import ConfigPairError
 from swa_lint.project.discovery import Discovered, MissingPath, discover, relative_path
@@ -167,34 +167,36 @@ class Session:
         return self.scan.problem_in(path, data)
 
     def commit(self, changed: Mapping[str, bytes]) -> Sequence[str]:
-        """Take the new content of files, on disk or in memory, and read again what that touches."""
-        failed = []
-        for path, data in changed.items():
-            before = self.content(path)
-            assert before is not None
-            if self.write:
-                try:
-                    write_atomically(self.request.root / path, data, before)
-                except CannotWrite as error:
-                    self.errors.append(str(error))
-                    failed.append(path)
-                    continue
-            else:
-                self.scan.overlay[path] = data
-            self._originals.setdefault(path, before)
-        self.scan.reread(changed.keys() - set(failed))
+        """Take the new content of files, on disk or in memory, and read again what that touches: all of them or none.
+
+        Returns the files that cannot be written, for which no other is written either.
+        """
+        before = {path: self.content(path) for path in changed}
+        failed = {path: f"{path}: not changed: {MEANWHILE}" for path, data in before.items() if data is None}
+        if self.write and not failed:
+            made = dict.fromkeys(self._made)
+            contents = {path: Content(data, (before | made)[path]) for path, data in changed.items()}
+            failed = write_all(self.request.root, contents)
+        if failed:
+            self.errors += failed.values()
+            return list(failed)
+        if not self.write:
+            self.scan.overlay.update(changed)
+        for path in self._made.intersection(changed) if self.write else ():
+            self._made.remove(path)
+            del self.scan.overlay[path]
+        for path, data in before.items():
+            self._originals.setdefault(path, data or b"")
+        self.scan.reread(changed.keys())
         self._project = self._findings = None
-        return failed
+        return []
 
     def add(self, path: str) -> None:
-        """Take one more Python file into the run; one that does not exist is made, empty."""
+        """Take one more Python file into the run; one that does not exist is made, empty, when it is committed."""
         self.scan.files[path] = SourceFile(path, Kind.PYTHON)
         if not (self.request.root / path).exists():
             self._made.add(path)
-            if self.write:
-                (self.request.root / path).touch(exist_ok=False)
-            else:
-                self.scan.overlay[path] = b""
+            self.scan.overlay[path] = b""
         self.scan.reread({path})
 
     def diff(self) -> str:

@@ -6,6 +6,7 @@ import codecs
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,11 @@ from project import BAD, BAD_SHELL, FIXED, write
 
 from swa_lint.cli import run
 from swa_lint.finding import Applicability, Finding, Remedy, Replace, Severity
-from swa_lint.fixes.apply import CannotWrite, Documents, compatible, write_atomically
+from swa_lint.fixes.apply import Content, Documents, compatible, write_all
 from swa_lint.fixes.converge import converge
 from swa_lint.geometry import Location
 from swa_lint.project.text import Lines
+from swa_lint.session import Session
 
 
 def fix(*args: str) -> int:
@@ -81,7 +83,7 @@ def test_mode_and_symbolic_link_are_kept(tmp_path: Path) -> None:
     file.write_bytes(b"old")
     file.chmod(0o755)
     link.symlink_to(file)
-    write_atomically(link, b"new", b"old")
+    assert write_all(tmp_path, {"link.py": Content(b"new", b"old")}) == {}
     assert link.is_symlink() and file.read_bytes() == b"new"
     assert file.stat().st_mode & 0o777 == 0o755
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.py", "real.py"]
@@ -90,9 +92,34 @@ def test_mode_and_symbolic_link_are_kept(tmp_path: Path) -> None:
 def test_a_file_that_changed_meanwhile_is_not_written(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_bytes(b"newer")
-    with pytest.raises(CannotWrite, match="changed meanwhile"):
-        write_atomically(file, b"new", b"old")
+    failed = write_all(tmp_path, {"a.py": Content(b"new", b"old")})
+    assert failed == {"a.py": "a.py: not changed: the file has changed meanwhile"}
     assert file.read_bytes() == b"newer" and list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("spoil", ["changed", "read-only", "gone", "there already"])
+def test_of_several_files_all_are_written_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: str) -> None:
+    write(tmp_path, {"a.py": b"old", "b.py": b"old"})
+    contents = {"a.py": Content(b"new", b"old"), "made.py": Content(b"new", None), "b.py": Content(b"new", b"old")}
+    access = os.access
+    if spoil == "changed":
+        (tmp_path / "b.py").write_bytes(b"newer")
+    elif spoil == "read-only":  # root may write to any file
+        monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "b.py" and access(path, mode))
+    elif spoil == "gone":
+        (tmp_path / "b.py").unlink()
+    else:
+        (tmp_path / "made.py").write_bytes(b"")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(write_all(tmp_path, contents)) == {"made.py" if spoil == "there already" else "b.py"}
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_several_files_are_written_together(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": b"old"})
+    assert write_all(tmp_path, {"a.py": Content(b"new", b"old"), "made.py": Content(b"new", None)}) == {}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.py", "made.py"]
+    assert (tmp_path / "made.py").stat().st_mode == (tmp_path / "a.py").stat().st_mode
 
 
 def test_a_read_only_file_is_an_error(
@@ -102,7 +129,7 @@ def test_a_read_only_file_is_an_error(
     write(tmp_path, {"worker.py": BAD})
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write to any file
     assert fix() == 2
-    assert "worker.py: not fixed: the file is read-only" in capsys.readouterr().err
+    assert "worker.py: not changed: the file is read-only" in capsys.readouterr().err
     assert (tmp_path / "worker.py").read_text() == BAD
 
 
@@ -132,6 +159,7 @@ class Files:
     def __init__(self, files: dict[str, str], word: str, replacement: str) -> None:
         self.files = {path: text.encode() for path, text in files.items()}
         self.word, self.replacement = word, replacement
+        self.locked: set[str] = set()
 
     def findings(self) -> Sequence[Finding]:
         found = []
@@ -152,8 +180,10 @@ class Files:
         return "broken" if b"!" in data else None
 
     def commit(self, changed: Mapping[str, bytes]) -> Sequence[str]:
-        self.files.update(changed)
-        return []
+        failed = self.locked.intersection(changed)
+        if not failed:
+            self.files.update(changed)
+        return list(failed)
 
 
 def test_rounds_go_on_until_nothing_is_left() -> None:
@@ -173,3 +203,61 @@ def test_a_fix_that_does_not_remove_its_finding_is_tried_once_and_not_counted() 
     files = Files({"a": "x\n"}, "x", "x ")
     fixed = converge(files, unsafe=False)
     assert fixed.count == 0 and files.files == {"a": b"x \n"} and len(fixed.notes) == 1
+
+
+class Pairs(Files):
+    """Every finding in the file `x1` is mended together with the same place of `x2`."""
+
+    def findings(self) -> Sequence[Finding]:
+        found = []
+        for finding in super().findings():
+            if finding.where.path.endswith("1") and finding.remedy is not None:
+                other = replace(finding.where, path=finding.where.path[0] + "2")
+                changes = (*finding.remedy.changes, Replace(other, self.replacement))
+                found.append(replace(finding, remedy=replace(finding.remedy, changes=changes)))
+        return found
+
+
+def test_a_fix_of_two_files_changes_both_or_neither() -> None:
+    files = Pairs({"a1": "x\n", "a2": "x\n", "b1": "x\n", "b2": "x\n"}, "x", "y")
+    files.locked = {"b2"}
+    assert converge(files, unsafe=False).count == 1
+    assert files.files == {"a1": b"y\n", "a2": b"y\n", "b1": b"x\n", "b2": b"x\n"}
+
+
+def test_a_fix_of_a_file_outside_the_run_is_not_made() -> None:
+    files = Pairs({"a1": "x\n"}, "x", "y")
+    fixed = converge(files, unsafe=False)
+    assert fixed.count == 0 and files.files == {"a1": b"x\n"}
+    assert fixed.notes == [
+        "a1:1: SWA101 not fixed: a file that it changes is not part of this run, or has changed meanwhile"
+    ]
+
+
+def test_one_file_that_cannot_be_written_does_not_hold_up_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"a.py": BAD, "b.py": BAD})
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "a.py" and access(path, mode))
+    assert fix() == 2
+    assert capsys.readouterr().err == "Fixed 1 finding.\nswa-lint: error: a.py: not changed: the file is read-only\n"
+    assert (tmp_path / "a.py").read_text() == BAD and (tmp_path / "b.py").read_text() == FIXED
+
+
+def test_a_file_edited_while_the_fix_is_made_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"a.py": BAD})
+    problem_in = Session.problem_in
+
+    def edited(self: Session, path: str, data: bytes) -> str | None:
+        write(tmp_path, {"a.py": BAD + "# newer\n"})
+        return problem_in(self, path, data)
+
+    monkeypatch.setattr(Session, "problem_in", edited)
+    assert fix() == 2
+    assert "a.py: not changed: the file has changed meanwhile" in capsys.readouterr().err
+    assert (tmp_path / "a.py").read_text() == BAD + "# newer\n"

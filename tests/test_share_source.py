@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from swa_lint.cli import run as cli
 from swa_lint.fixes.share_source import CannotShare, SharePlan, plan_sharing
 from swa_lint.sources.facts import Pair
 from swa_lint.sources.python import read
@@ -288,6 +289,29 @@ def test_command_fixes_what_cannot_be_shared(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout
     assert "page_size" not in (tmp_path / "draft.py").read_text()
     assert "GEOMETRY.page_size" in (tmp_path / "launch.py").read_text()
+
+
+@pytest.mark.parametrize("spoil", ["read-only", "changed"])
+def test_sharing_changes_all_files_or_none(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], spoil: str
+) -> None:
+    monkeypatch.chdir(project)
+    access, texts_of = os.access, SharePlan.texts
+    last = "serving/workers/nextn.py"
+
+    def edited(self: SharePlan, root: Path) -> dict[str, str]:
+        made = texts_of(self, root)
+        (root / last).write_text("# newer\n")
+        return made
+
+    if spoil == "read-only":  # root may write to any file
+        monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith(last) and access(path, mode))
+    else:
+        monkeypatch.setattr(SharePlan, "texts", edited)
+    before = texts(project) | ({last: "# newer\n"} if spoil == "changed" else {})
+    assert cli(["fix", "--no-cache", "--jobs", "1", *SHARE]) == 2
+    assert f"{last}: not changed: the file" in capsys.readouterr().err
+    assert texts(project) == before
 
 
 @pytest.mark.parametrize(

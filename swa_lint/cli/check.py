@@ -141,6 +141,8 @@ def _change(session: Session, wanted: _Wanted) -> bool:
     if wanted.add_noqa:
         return _add_noqa(session, wanted)
     shared = wanted.fix and _share(session, wanted)
+    if session.errors:
+        return shared
     return ((wanted.fix or wanted.diff) and _fix(session, wanted)) or shared
 
 

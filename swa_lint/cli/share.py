@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from swa_lint.cli import Failure
+from swa_lint.fixes.apply import MEANWHILE
 from swa_lint.fixes.share_source import CannotShare, SharePlan, plan_sharing
 from swa_lint.project.kinds import Kind
 from swa_lint.project.text import decode
@@ -29,18 +30,20 @@ def share(session: Session, spec: str, *, required: bool) -> bool:
 
 
 def _carry_out(session: Session, plan: SharePlan) -> bool:
-    """Write the module first: what reads it must find it."""
+    """Write the module and all that reads it, or nothing; whether any file changed."""
     texts = plan.texts(session.request.root)
     if plan.module_text is not None and plan.module_path not in session.scan.files:
         session.add(plan.module_path)
-    changed = {}
-    for path, text in texts.items():
-        data = session.content(path)
-        if data is None:
-            session.errors.append(f"{path}: not changed: the file has changed meanwhile")
-        else:
-            changed[path] = decode(data, python=True).encode(text)
-    session.commit(changed)
+    contents = {path: session.content(path) for path in texts}
+    moved = [path for path, data in contents.items() if data is None]
+    session.errors += [f"{path}: not changed: {MEANWHILE}" for path in moved]
+    if moved:
+        return False
+    changed = {
+        path: decode(data, python=True).encode(texts[path]) for path, data in contents.items() if data is not None
+    }
+    if session.commit(changed):
+        return False
     if changed:
         verb = "Shared" if session.write else "Would share"
         files = f"{len(plan.files)} file{'s' * (len(plan.files) != 1)}"

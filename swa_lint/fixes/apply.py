@@ -7,7 +7,8 @@ import os
 import stat
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from swa_lint.finding import Drop, Finding, Replace
@@ -15,10 +16,7 @@ from swa_lint.project.kinds import is_python
 from swa_lint.project.text import Decoded, Lines, Undecodable, decode
 
 Span = tuple[int, int, str]
-
-
-class CannotWrite(Exception):
-    """A file that cannot be written; the message names it and says why."""
+MEANWHILE = "the file has changed meanwhile"
 
 
 class Documents:
@@ -120,30 +118,80 @@ def _drop_edits(path: str, text: str, drops: Sequence[Drop]) -> list[Replace]:
     return drop_edits(path, text, drops)
 
 
-def write_atomically(path: Path, data: bytes, expected: bytes) -> None:
-    """Replace a file's content, all or nothing, if it still is `expected`; a symbolic link's target is written.
+@dataclass(frozen=True)
+class Content:
+    """What a file is to hold, and what it holds now (None: it does not exist)."""
 
-    The file's mode is kept. Raises CannotWrite.
+    data: bytes
+    before: bytes | None
+
+
+def write_all(root: Path, contents: Mapping[str, Content]) -> dict[str, str]:
+    """Write files below `root`, all of them or none; returns why not, by file, and nothing where all are written.
+
+    A file is replaced as a whole, its mode kept, and a symbolic link's target is written.
     """
-    target = Path(os.path.realpath(path))
-    temporary = None
+    staged: list[_Staged] = []
+    failed: dict[str, str] = {}
     try:
-        mode = target.stat().st_mode
-        if not os.access(target, os.W_OK):  # the rename below would not ask
-            raise CannotWrite(f"{path}: not fixed: the file is read-only")
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with open(handle, "wb") as stream:
-            stream.write(data)
+        for path, content in contents.items():
+            with _failure_noted(path, failed):
+                staged.append(_Staged(root, path, content))
+                staged[-1].fill()
+        for file in staged:
+            with _failure_noted(file.path, failed):
+                file.check()
+        for file in staged if not failed else ():
+            with _failure_noted(file.path, failed):
+                os.replace(file.temporary, file.target)
+    finally:
+        for file in staged:
+            with contextlib.suppress(OSError):
+                os.unlink(file.temporary)
+    return failed
+
+
+class _CannotWrite(Exception):
+    """A file that must not be written; the message says why."""
+
+
+@contextlib.contextmanager
+def _failure_noted(path: str, failed: dict[str, str]) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        failed[path] = f"{path}: not changed: {error.strerror or error}"
+    except _CannotWrite as error:
+        failed[path] = f"{path}: not changed: {error}"
+
+
+class _Staged:
+    """A file's new content, complete beside the file."""
+
+    def __init__(self, root: Path, path: str, content: Content) -> None:
+        self.path = path
+        self.content = content
+        self.target = Path(os.path.realpath(root / path))
+        self._mode = _new_mode() if content.before is None else stat.S_IMODE(self.target.stat().st_mode)
+        if content.before is not None and not os.access(self.target, os.W_OK):  # a rename would not ask
+            raise _CannotWrite("the file is read-only")
+        self._handle, self.temporary = tempfile.mkstemp(dir=self.target.parent, prefix=f".{self.target.name}.")
+
+    def fill(self) -> None:
+        with open(self._handle, "wb") as stream:
+            stream.write(self.content.data)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, stat.S_IMODE(mode))
-        if target.read_bytes() != expected:
-            raise CannotWrite(f"{path}: not fixed: the file has changed meanwhile")
-        os.replace(temporary, target)
-        temporary = None
-    except OSError as error:
-        raise CannotWrite(f"{path}: not fixed: {error.strerror or error}") from None
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+        os.chmod(self.temporary, self._mode)
+
+    def check(self) -> None:
+        """Raise unless the file is what it was when it was read."""
+        now = self.target.read_bytes() if self.content.before is not None or self.target.exists() else None
+        if now != self.content.before:
+            raise _CannotWrite(MEANWHILE)
+
+
+def _new_mode() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -26,7 +26,7 @@ class Workspace(Protocol):
         """Why the file could not be read with the content `data`, or None."""
 
     def commit(self, changed: Mapping[str, bytes]) -> Sequence[str]:
-        """Take the new content of files and analyse them again; returns the paths that could not be changed."""
+        """Take the new content of files, of all or none, and analyse them again; returns what cannot be written."""
 
 
 @dataclass
@@ -69,7 +69,10 @@ class _Rounds:
             for path in changed:
                 self.seen[path].add(self.workspace.content(path) or b"")
             failed = set(self.workspace.commit(changed))
-            self._count(accepted, failed, findings)
+            if failed:
+                self._leave(accepted, failed)
+            else:
+                self._count(accepted, findings)
         self.fixed.notes.append(f"fixes are still left after {MAX_ROUNDS} rounds; run again")
         return self.fixed
 
@@ -83,6 +86,8 @@ class _Rounds:
             if _key(finding) in self.given_up:
                 continue
             edits = documents.edits(finding)
+            if not edits and any(documents.decoded(change.where.path) is None for change in finding.remedy.changes):
+                self._give_up(finding, "a file that it changes is not part of this run, or has changed meanwhile")
             spans = [(edit.where.path, documents.span(edit)) for edit in edits]
             if edits and all(span is not None and compatible(span, taken[path]) for path, span in spans):
                 planned.append(_Candidate(finding, edits))
@@ -122,16 +127,19 @@ class _Rounds:
         where = finding.where
         self.fixed.notes.append(f"{where.path}:{where.line}: {finding.code} not fixed: {reason}")
 
-    def _count(self, accepted: list[_Candidate], failed: set[str], before: Sequence[Finding]) -> None:
-        """Count the fixes that took effect: their files were written and their findings are gone."""
+    def _leave(self, accepted: list[_Candidate], failed: set[str]) -> None:
+        """Leave the fixes that need a file which cannot be written; the others come in the next round."""
+        for candidate in accepted:
+            if any(edit.where.path in failed for edit in candidate.edits):
+                self.given_up.add(_key(candidate.finding))
+
+    def _count(self, accepted: list[_Candidate], before: Sequence[Finding]) -> None:
+        """Count the fixes that took effect: their findings are gone."""
         gone = Counter(map(_key, before)) - Counter(map(_key, self.workspace.findings()))
         for key, group in _by_key(accepted).items():
-            written = [c for c in group if not any(edit.where.path in failed for edit in c.edits)]
-            if len(written) < len(group):
-                self.given_up.add(key)
-            if written and not gone[key]:
-                self._give_up(written[0].finding, "its fix did not remove it")
-            self.fixed.count += min(gone[key], len(written))
+            if not gone[key]:
+                self._give_up(group[0].finding, "its fix did not remove it")
+            self.fixed.count += min(gone[key], len(group))
 
 
 def _by_key(candidates: Sequence[_Candidate]) -> dict[tuple[object, ...], list[_Candidate]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from swa_lint.finding import Finding, Replace
-from swa_lint.fixes.apply import Documents
+from swa_lint.fixes.apply import MEANWHILE, Documents
 from swa_lint.fixes.meaning import same_meaning
 from swa_lint.geometry import Location
 from swa_lint.project.kinds import Kind
@@ -64,8 +64,10 @@ def suppress(
     for path, group in by_path.items():
         kind = kind_of(path)
         lines = documents.lines(path)
-        if kind is None or lines is None:
+        if kind is None:
             _note(plan, group, "the file is not part of this run")
+        elif lines is None:
+            _note(plan, group, MEANWHILE)
         elif kind in _NO_COMMENTS:
             _note(plan, group, f"{_NO_COMMENTS[kind]}; {_ELSEWHERE}")
         else:
