@@ -18,7 +18,8 @@ from console import ROOT, rewritten
 
 from swa_lint.report.rules import markdown
 from swa_lint.rules.registry import Rule, all_rules
-from swa_lint.sglang.errors import CAUSES, CHANGES, ERRORS, LAST_RESORT, POOLS, RULES
+from swa_lint.sglang.advice import CAUSES, CHANGES, LAST_RESORT
+from swa_lint.sglang.errors import ERRORS, POOLS, RULES
 from swa_lint.sglang.forced import DCP_SCALES_SINCE
 from swa_lint.sglang.releases import NEWEST, Release
 from swa_lint.sglang.versions import OLDEST, behaviour
@@ -136,18 +137,22 @@ def _error(message: str) -> str:
         told = _causes("What can set it:", error.causes, error.changes, error.rules)
     else:
         told = "".join(_by_field(field) for field in error.fields if field in CAUSES)
-    last = f"\n{LAST_RESORT}\n" if error.sides == POOLS else ""
+    last = f"\n{_sentence(LAST_RESORT)}\n" if error.sides == POOLS else ""
     return f"## {heading}\n\n```text\n{message}\n```\n\nSGLang {error.releases}. {error.title}.\n{told}{last}"
+
+
+def _sentence(clause: str) -> str:
+    return f"{clause[0].upper()}{clause[1:]}."
 
 
 def _by_field(field: str) -> str:
     heading = f"Where `{field}` differs, this can have set it:"
-    return _causes(heading, CAUSES[field], CHANGES.get(field, ()), RULES.get(field, ()))
+    return _causes(heading, CAUSES[field], (CHANGES[field],), RULES.get(field, ()))
 
 
 def _causes(heading: str, causes: tuple[str, ...], changes: tuple[str, ...], rules: tuple[str, ...]) -> str:
     listed = "".join(f"- {cause}\n" for cause in causes)
-    change = f"\n{' '.join(changes)}\n" if changes else ""
+    change = f"\n{' '.join(map(_sentence, changes))}\n" if changes else ""
     links = ", ".join(f"[{code}](rules/{code}.md)" for code in rules)
     return f"\n{heading}\n\n{listed}{change}" + (f"\nFound before the start by {links}.\n" if links else "")
 

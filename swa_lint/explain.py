@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from swa_lint.sglang.errors import CAUSES, CHANGES, ERRORS, LAST_RESORT, POOLS, RULES, EngineError
+from swa_lint.sglang.advice import CAUSES, CHANGES, LAST_RESORT
+from swa_lint.sglang.errors import ERRORS, POOLS, RULES, EngineError
 
 # Colour codes stand between the words of a message in a terminal's log.
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -58,7 +59,7 @@ def render(explanation: Explanation) -> str:
 def _explanation(error: EngineError, match: re.Match[str], line: int) -> Explanation:
     differences = _differences(error, match)
     at_fault = [difference.field for difference in differences if difference.differs]
-    changes = error.changes or _of_fields(CHANGES, at_fault)
+    changes = error.changes or tuple(dict.fromkeys(CHANGES[field] for field in at_fault))
     return Explanation(
         title=error.title,
         releases=error.releases,

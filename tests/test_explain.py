@@ -21,7 +21,7 @@ def test_names_the_field_at_fault_and_both_values() -> None:
         ("sliding_window", ("4096", "4096"), False),
     ]
     assert found.sides == ("target", "draft")
-    assert found.releases == "0.5.17-0.5.22"
+    assert found.releases == "0.5.16-0.5.22"
     assert found.line == 4
     assert "SWA303" in found.rules and "SWA401" not in found.rules
 
@@ -37,7 +37,7 @@ def test_three_tuples_of_newer_releases() -> None:
     text = "DSV4 target and draft pools must share SWA geometry: target=(256, 128, None), draft=(256, 128, 8)"
     (found,) = explain(text)
     assert found.releases == "0.5.23"
-    assert [(d.field, d.values) for d in found.differences if d.differs] == [("request rows", ("None", "8"))]
+    assert [(d.field, d.values) for d in found.differences if d.differs] == [("request_rows", ("None", "8"))]
 
 
 def test_page_size_between_servers_is_another_error() -> None:
@@ -53,12 +53,12 @@ def test_page_size_between_servers_is_another_error() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("RuntimeError: DSV4 draft state transfer expects SWA-only NextN layers", "compression_ratios"),
+        ("RuntimeError: DSV4 draft state transfer expects SWA-only NextN layers", "compressed-attention"),
         ("RuntimeError: DSV4 target and draft pools must use the same unified-KV mode", "unified-KV"),
         ("RuntimeError: DSV4 target and draft pools must share the SWA index mapping", "allocator"),
         (
             "DSV4 target and draft pools must share SWA ring geometry: target=(128, 192, 64), draft=(128, 256, 64)",
-            "ring size",
+            "number of draft tokens",
         ),
         ("ValueError: DeepSeek-V4.1 DSpark PD requires static verify, Mooncake or NIXL, DCP=1", "--dcp-size"),
     ],

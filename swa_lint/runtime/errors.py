@@ -5,40 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swa_lint.pool_geometry import LAYERS, MAPPING, Difference, Geometry
+from swa_lint.sglang.advice import CAUSES, CHANGES, LAST_RESORT
 
-# For each field: what usually sets it for one pool alone, and what to do about it.
-_ADVICE: dict[str, tuple[str, str]] = {
-    "page_size": (
-        "a page size that reaches one pool only: the draft's copy of the server args, a draft-only flag or variable, "
-        "or unequal page_size arguments of the two pools",
-        "set one --page-size and read the draft's from the target's args",
-    ),
-    "sliding_window": (
-        "a draft checkpoint (--speculative-draft-model-path) whose config.json has a window of its own, "
-        "or code that sets the window on the draft's config",
-        "set sliding_window in the draft's config.json to the target's value",
-    ),
-    "ring": (
-        "a window or a number of draft tokens that differs between the two pools",
-        "give both models one sliding_window and both pools the same number of draft tokens",
-    ),
-    "ring_pages": (
-        "pools made for different numbers of request slots",
-        "build both pools from one --max-running-requests and one request pool",
-    ),
-    "mode": (
-        "the unified-KV switch (SGLANG_HACK_FLASHMLA_BACKEND) changed between the two, or a pool built by other code",
-        "set SGLANG_HACK_FLASHMLA_BACKEND once, before the server starts",
-    ),
-    LAYERS: (
-        "a draft model with compressed-attention layers: it is not a NextN/MTP draft of this target",
-        "use the target's own NextN layers as the draft",
-    ),
-    MAPPING: (
-        "a draft pool with an allocator of its own",
-        "build the draft's pool with the target's token_to_kv_pool_allocator",
-    ),
-}
+# The fields of `Difference` that the advice names otherwise.
+_KEYS = {LAYERS: "layers", MAPPING: "mapping"}
 
 
 class SwaGeometryError(RuntimeError):
@@ -67,12 +37,13 @@ def mismatch_message(
         f"  draft:  {draft[0]} {draft[1]}",
     ]
     for difference in found:
-        cause, fix = _ADVICE[difference.field]
+        key = _KEYS.get(difference.field, difference.field)
+        cause, fix = CAUSES[key][0], CHANGES[key]
         if difference.field == "page_size" and is_dcp_scale(target[1], draft[1], dcp_size):
             cause = f"--dcp-size {dcp_size}: SGLang multiplies the draft's page size by it, not the target's"
             fix = "use --dcp-size 1 with this model, or turn speculative decoding off"
         lines += [f"  likely cause ({difference.field}): {cause}", f"  fix: {fix}"]
-    lines.append("  if they cannot be aligned: turn off speculative decoding or disaggregation")
+    lines.append(f"  {LAST_RESORT}")
     lines.append("  where it is set: run `swa-lint check` over the launch files and the code")
     if sglang_says:
         lines.append(f"  SGLang itself would stop on the first PD registration: {sglang_says}")

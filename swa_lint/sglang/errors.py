@@ -1,8 +1,8 @@
 """What SGLang says when the geometry of two pools or two servers differs: each message, its releases, its numbers.
 
-`srt/disaggregation/utils.py`, `setup_state_kv_args` (0.5.17-0.5.23; 0.5.10-0.5.15 have no check);
+`srt/disaggregation/utils.py`, `setup_state_kv_args` (0.5.16-0.5.23; 0.5.10-0.5.15 have no check);
 `srt/disaggregation/common/conn.py`, the checks of the prefill server's info (0.5.10-0.5.23);
-`srt/arg_groups/deepseek_v4_hook.py`, `validate_deepseek_v41_features` (0.5.23).
+`srt/arg_groups/deepseek_v4_hook.py`, `validate_deepseek_v41_features` (0.5.21-0.5.23).
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from swa_lint.sglang.advice import CAUSES, CHANGES
+
 
 @dataclass(frozen=True)
 class EngineError:
     """One message: `pattern` has a group for each side's numbers, `fields` name these in order.
 
     `sides` are the two that the numbers belong to; `rules` find the cause in source files. `causes` and `changes` are
-    sentences for the user.
+    for the user; where they are empty, those of the fields that differ count.
     """
 
     title: str
@@ -38,41 +40,18 @@ _TUPLE = r"\((?P<{side}>[^()\n]*)\)"
 _BOTH = rf"\s*target\s*=\s*{_TUPLE.format(side='target')}\s*,\s*draft\s*=\s*{_TUPLE.format(side='draft')}"
 POOLS = ("target", "draft")
 
-# By field: what can set it on one side only.
-CAUSES: dict[str, tuple[str, ...]] = {
-    "page_size": (
-        "the draft's args got a page size of their own: a copy that was changed, a draft-only flag or variable (forks)",
-        "--dcp-size greater than 1: the draft's pool pages at page_size * dcp_size, the target's does not (0.5.17+)",
-    ),
-    "sliding_window": (
-        "the draft checkpoint's config.json has another sliding_window than the target's",
-        "code that writes the draft's config, or override JSON that was replaced for one model only",
-    ),
-    "request rows": ("encoder replay: the target's request window and the draft's request ring differ in rows",),
-    "window": ("the draft checkpoint's config.json has another sliding_window than the target's",),
-    "ring size": ("the number of draft tokens, and so the ring, was set for one of the two only",),
-    "pages": ("the two pools were made for different numbers of requests",),
-}
-# By field: what to do.
-CHANGES: dict[str, tuple[str, ...]] = {
-    "page_size": ("Let the draft take its page size from the target; drop what sets it for the draft alone.",),
-    "sliding_window": ("Set the draft's sliding_window to the target's, or use the draft of this very checkpoint.",),
-    "window": ("Set the draft's sliding_window to the target's, or use the draft of this very checkpoint.",),
-}
-LAST_RESORT = "If the two cannot be made equal, turn off speculative decoding or prefill/decode disaggregation."
 _PAGE_RULES = ("SWA101", "SWA103", "SWA201", "SWA202", "SWA203", "SWA303", "SWA305")
 _WINDOW_RULES = ("SWA102", "SWA104", "SWA201", "SWA202", "SWA203", "SWA401")
 # By field: the rules that find its cause.
 RULES: dict[str, tuple[str, ...]] = {
     "page_size": _PAGE_RULES,
     "sliding_window": _WINDOW_RULES,
-    "window": _WINDOW_RULES,
 }
 
 ERRORS: tuple[EngineError, ...] = (
     EngineError(
         "Target and draft pools have different paged sliding-window geometry",
-        "0.5.17-0.5.22",
+        "0.5.16-0.5.22",
         re.compile(_message("target and draft pools must share paged SWA geometry:") + _BOTH),
         POOLS,
         ("page_size", "sliding_window"),
@@ -85,50 +64,50 @@ ERRORS: tuple[EngineError, ...] = (
         "0.5.23",
         re.compile(_message("target and draft pools must share SWA geometry:") + _BOTH),
         POOLS,
-        ("page_size", "sliding_window", "request rows"),
+        ("page_size", "sliding_window", "request_rows"),
         (),
         (),
         (),
     ),
     EngineError(
         "Target and draft pools have different sliding-window rings (unified KV)",
-        "0.5.17-0.5.23",
+        "0.5.16-0.5.23",
         re.compile(_message("target and draft pools must share SWA ring geometry:") + _BOTH),
         POOLS,
-        ("window", "ring size", "pages"),
+        ("sliding_window", "ring", "ring_pages"),
         (),
         (),
         (),
     ),
     EngineError(
         "The draft's layers are not all sliding-window layers",
-        "0.5.17-0.5.23",
+        "0.5.16-0.5.23",
         re.compile(_message("DSV4 draft state transfer expects SWA-only NextN layers")),
         POOLS,
         (),
         ("SWA401",),
-        ("the draft's compression_ratios are not all 0: its checkpoint is a full model, or lacks the NextN layers",),
-        ("Use a NextN, MTP or DSpark draft of the target checkpoint.",),
+        CAUSES["layers"],
+        (CHANGES["layers"],),
     ),
     EngineError(
         "Only one of target and draft pool uses the unified-KV layout",
-        "0.5.17-0.5.23",
+        "0.5.16-0.5.23",
         re.compile(_message("target and draft pools must use the same unified-KV mode")),
         POOLS,
         (),
         ("SWA201", "SWA202"),
-        ("the pools were built under different values of the unified-KV switch, or by different code",),
-        ("Build both pools by the same code, under one setting of the unified-KV switch.",),
+        CAUSES["mode"],
+        (CHANGES["mode"],),
     ),
     EngineError(
         "Target and draft pool do not share the index from full-attention to sliding-window slots",
-        "0.5.17-0.5.23",
+        "0.5.16-0.5.23",
         re.compile(_message("target and draft pools must share the SWA index mapping")),
         POOLS,
         (),
         ("SWA201", "SWA202"),
-        ("the draft's pool got an allocator of its own, so full_to_swa_index_mapping is another object",),
-        ("Give the draft worker the target's token_to_kv_pool_allocator.",),
+        CAUSES["mapping"],
+        (CHANGES["mapping"],),
     ),
     EngineError(
         "Prefill and decode servers have different page sizes",
@@ -146,11 +125,11 @@ ERRORS: tuple[EngineError, ...] = (
             "--page-size differs between the two launches, or only one of them has it",
             "an attention backend of one side rewrites it (trtllm_mla: 32 or 64, flashmla: 64, fa4 on SM100: 128)",
         ),
-        ("Start both servers with the same --page-size.",),
+        ("start both servers with the same --page-size",),
     ),
     EngineError(
         "DeepSeek-V4.1 refuses this launch under prefill/decode disaggregation with DSpark",
-        "0.5.23",
+        "0.5.21-0.5.23",
         re.compile(_message("DeepSeek-V4.1 DSpark PD requires static verify")),
         POOLS,
         (),
@@ -158,6 +137,6 @@ ERRORS: tuple[EngineError, ...] = (
         (
             "--dcp-size greater than 1, context parallelism on decode, or another transfer backend than mooncake or nixl",
         ),
-        ("Start without --dcp-size, with --disaggregation-transfer-backend mooncake or nixl.",),
+        ("start without --dcp-size, with --disaggregation-transfer-backend mooncake or nixl",),
     ),
 )

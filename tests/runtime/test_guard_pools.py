@@ -25,7 +25,7 @@ def test_the_error_names_pools_fields_values_causes_and_fixes():
         "sliding_window: target 4096, draft 128",
         "--page-size",
         "config.json",
-        "turn off speculative decoding or disaggregation",
+        "turn off speculative decoding or prefill/decode disaggregation",
     ):
         assert part in text
     assert [difference.field for difference in caught.value.differences] == ["page_size", "sliding_window"]
