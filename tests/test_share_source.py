@@ -271,7 +271,7 @@ def test_command_shares_and_leaves_the_project_clean(project: Path) -> None:
     assert f"Shared geometry in serving/geometry.py; {len(expected) - 1} files changed to read it." in ran.stderr
     assert texts(project) == before | expected
     again = swa_lint(project, "fix", *SHARE)
-    assert again.returncode == 0
+    assert again.returncode == 0 and "Shared" not in again.stderr
     assert texts(project) == before | expected
 
 
@@ -280,6 +280,23 @@ def test_shown_plan_is_a_patch(project: Path) -> None:
     patch = swa_lint(project, "fix", *SHARE, "--diff").stdout
     subprocess.run(["git", "apply", "-"], cwd=project, input=patch, text=True, check=True)
     assert texts(project) == expected
+
+
+def test_launch_files_can_read_the_shared_values(project: Path) -> None:
+    """The two ways that docs/fixes.md shows: bash runs them with the shared page size, and they are no findings."""
+    swa_lint(project, "fix", *SHARE)
+    assert run(project, "-m", "serving.geometry").stdout == "PAGE_SIZE=256\nSLIDING_WINDOW=4096\n"
+    page = (Path(__file__).parent.parent / "docs" / "fixes.md").read_text("utf-8")
+    scripts = [text.split("```", 1)[0] for text in page.split("```bash\n")[1:]]
+    assert len(scripts) == 2
+    for number, script in enumerate(scripts):
+        (project / f"serve{number}.sh").write_text(script)
+        shown = script.replace("python3 -m sglang.launch_server", "echo").replace("python3", sys.executable)
+        ran = subprocess.run(
+            ["bash", "-euc", shown], cwd=project, capture_output=True, text=True, env=os.environ | {"MODEL": "m"}
+        )
+        assert ran.stdout.count("--page-size 256") == 2, ran.stderr
+    assert swa_lint(project, "check").returncode == 0
 
 
 def test_command_fixes_what_cannot_be_shared(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def locate_module(root: Path, module: str, name: str) -> tuple[str, str]:
 class SharedModule:
     """What the module says: the constants of `name` in tokens, and the fields it sets to anything else."""
 
+    module: str
     name: str
     text: str = ""
     has_class: bool = False
@@ -74,7 +75,7 @@ class SharedModule:
                 has_instance = True
                 found = getattr(statement, "value", None)
         if not has_instance:
-            return cls(name, text, has_class)
+            return cls(module, name, text, has_class)
         if not isinstance(found, ast.Call) or not isinstance(found.func, ast.Name) or found.func.id != _CLASS:
             raise CannotShare(f"{module} has a {name} already that is no {_CLASS}(...); choose another name")
         given = {k.arg: k.value for k in found.keywords}
@@ -82,14 +83,16 @@ class SharedModule:
             raise CannotShare(f"{name} in {module} must be {_CLASS} with plain keywords")
         known = {f: given[f.value] for f in Field if f.value in given}
         values = {f: v.value for f, v in known.items() if isinstance(v, ast.Constant) and type(v.value) is int}
-        return cls(name, text, has_class, True, values, frozenset(known) - frozenset(values) - _set_to_none(known))
+        return cls(
+            module, name, text, has_class, True, values, frozenset(known) - frozenset(values) - _set_to_none(known)
+        )
 
     def text_with(self, values: Mapping[Field, int]) -> str | None:
         """The module's text with `values` in it, or None where it has them all."""
         if self.has_instance and all(self.values.get(field) == tokens for field, tokens in values.items()):
             return None
         if not self.text.strip():
-            return _HEADER + _class_text(values) + "\n\n" + self._instance_text(values)
+            return _HEADER + _class_text(values) + "\n\n" + self._instance_text(values) + _MAIN.format(**vars(self))
         module = cst.parse_module(self.text)
         if self.has_instance:
             return module.visit(_Filler(self.name, values)).code
@@ -109,10 +112,18 @@ class SharedModule:
 
 _HEADER = '''"""The KV pool geometry of this deployment: the one place that sets it, for the target and its draft."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 
 '''
+
+_MAIN = """
+
+if __name__ == "__main__":  # for launch files: python -m {module} > geometry.env
+    for field, value in asdict({name}).items():
+        if value is not None:
+            print(f"{{field.upper()}}={{value}}")
+"""
 
 
 def _class_text(values: Mapping[Field, int]) -> str:
