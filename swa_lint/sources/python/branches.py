@@ -18,6 +18,7 @@ from swa_lint.sources.python.places import conditional_of
 from swa_lint.sources.python.values import (
     MANY,
     Lit,
+    Option,
     State,
     Thing,
     Val,
@@ -41,7 +42,10 @@ class BranchPairs(FactMaker):
     ) -> Iterator[Pair]:
         options = alternatives(value)
         mine = [v for v in options if self.by_draft_test(v)]
-        theirs = [v for v in options if not self.by_draft_test(v) and v.core != MANY]
+        rest = [v for v in options if not self.by_draft_test(v)]
+        theirs = [v for v in rest if v.core != MANY]
+        if not theirs and all(isinstance(v.core, (Lit, Option)) for v in mine):
+            theirs = rest  # a value written out for the draft, and none of the target's many is
         judge = Judge(self.heap, state)
         # A config that has no window, where the role chose the config.
         unset = [d for d in mine if d.core == Lit.of(None)] if self._own_configs(mine, theirs) else []

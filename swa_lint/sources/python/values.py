@@ -222,9 +222,18 @@ def merge(left: Val, right: Val, conds_left: tuple[Cond, ...], conds_right: tupl
     b = right.under(right.conds + tuple(c for c in conds_right if c not in right.conds))
     if width(left) + width(right) <= MAX_WIDTH:
         return Val(Phi((a, b)))
-    # What a test of the role chose stays apart; the rest is one unknown.
-    chosen = [v for side in (a, b) for v in alternatives(side) if any(c.draft for c in v.conds)]
-    return Val(Phi((*chosen, Val(MANY)))) if 0 < len(chosen) < MAX_WIDTH else Val(MANY)
+    return _by_role([*alternatives(a), *alternatives(b)])
+
+
+def _by_role(options: list[Val]) -> Val:
+    """Too many values: what a test of the role chose for the draft stays apart, the rest is one unknown."""
+    tests = [next((c for c in v.conds if c.draft), None) for v in options]
+    mine = [v for v, test in zip(options, tests, strict=True) if test is not None and test.holds]
+    if not mine or len(mine) >= MAX_WIDTH - 4:
+        return Val(MANY)
+    theirs = [v for v, test in zip(options, tests, strict=True) if test is not None and not test.holds]
+    role = next(c for c in mine[0].conds if c.draft)
+    return Val(Phi((*mine, *theirs[:3], Val(MANY, conds=(Cond(role.key, False, True),)))))
 
 
 @dataclass(slots=True)
