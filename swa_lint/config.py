@@ -59,16 +59,30 @@ def load_config(folder: Path) -> Config:
         file = place / "pyproject.toml"
         if not file.is_file():
             continue
-        try:
-            text = file.read_text("utf-8")
-            table = tomllib.loads(text).get("tool", {}).get("swa-lint")
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigError(f"{file}: {error}") from None
-        except AttributeError:
-            raise ConfigError(f"{file}: [tool] is no table") from None
+        text, table = _read(file)
         if table is not None:
             return _Table(file, text).config(table)
     return Config(folder)
+
+
+def _read(file: Path) -> tuple[str, object]:
+    """A file's text, and its table of this program, or None where it has none."""
+    data = b""
+    try:
+        data = file.read_bytes()
+        text = data.decode("utf-8")
+        return text, tomllib.loads(text).get("tool", {}).get("swa-lint")
+    except OSError as error:
+        raise ConfigError(f"{file}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{file}:{line}: byte 0x{data[error.start]:02x} is not UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"at line (\d+)", str(error))
+        line = int(found[1]) if found else data.rstrip().count(b"\n") + 1
+        raise ConfigError(f"{file}:{line}: {error}") from None
+    except AttributeError:
+        raise ConfigError(f"{file}: [tool] is no table") from None
 
 
 class _Bad(Exception):
@@ -111,7 +125,15 @@ def _strings(value: object, base: Path) -> tuple[str, ...]:
 
 
 def _codes(value: object, base: Path) -> tuple[str, ...]:
-    return tuple(code.upper() for code in _strings(value, base))
+    from swa_lint.check import UnknownCode, matching
+
+    codes = tuple(code.upper() for code in _strings(value, base))
+    for code in codes:
+        try:
+            matching(code)
+        except UnknownCode as error:
+            raise _Bad(f"is wrong: {error}") from None
+    return codes
 
 
 def _per_file(value: object, base: Path) -> dict[str, tuple[str, ...]]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -141,8 +144,10 @@ exclude = ["vendor/"]
         ("pair = [{target = 'a'}]", "pyproject.toml:3: `pair` takes tables"),
         ("share-source = 'geometry'", "pyproject.toml:3: `share-source` takes MODULE:NAME"),
         ("roles = {helper = ['x']}", "pyproject.toml:3: `roles` takes a table"),
-        ("select = ['SWA8']", "SWA8"),
-        ("select = [", "pyproject.toml: "),
+        ("select = ['SWA8']", "pyproject.toml:3: `select` is wrong: no rule has the code 'SWA8'"),
+        ("per-file-ignores = {a = ['E501']}", "pyproject.toml:3: `per-file-ignores` is wrong: no rule"),
+        ("select = [", "pyproject.toml:3: "),
+        ("select = ]", "pyproject.toml:3: "),
     ],
 )
 def test_bad_config_names_file_line_and_key(
@@ -151,6 +156,66 @@ def test_bad_config_names_file_line_and_key(
     write(root, {"pyproject.toml": f"[tool.swa-lint]\n# first\n{line}\n"})
     assert check() == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_config_that_is_no_text_is_an_error(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(root, {"pyproject.toml": b"[tool.swa-lint]\n\xff = 1\n"})
+    assert check() == 2
+    assert "pyproject.toml:2: byte 0xff is not UTF-8" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["a.py", "a.sh", "a.yaml", "Dockerfile", "config.json", "a.toml"])
+def test_empty_input_is_clean(root: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    write(root, {name: b""})
+    assert check(name) == 0
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert check("-", "--stdin-filename", name) == 0
+
+
+def started(root: Path, *args: str) -> subprocess.Popen[str]:
+    """The command as a process of its own, its output in pipes."""
+    command = [sys.executable, "-m", "swa_lint", *args]
+    return subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupt_ends_it_quietly(root: Path, jobs: str) -> None:
+    write(root, {f"m{number}.py": BAD + f"# {number}\n" for number in range(3000)})
+    process = started(root, "check", "--no-cache", "--jobs", jobs)
+    time.sleep(1.5)
+    assert process.poll() is None, "it must not be done yet"
+    process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.strip()) == (130, "", "swa-lint: interrupted")
+    assert time.monotonic() - sent < 3, "workers must not go on"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_a_reader_that_leaves_is_no_error(root: Path) -> None:
+    write(root, {f"m{number}.py": BAD for number in range(400)})
+    process = started(root, "check", "--no-cache", "--jobs", "1")
+    assert process.stdout is not None
+    assert "SWA101" in process.stdout.readline()
+    process.stdout.close()
+    assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_colours_on_a_terminal_unless_unwanted(root: Path, no_color: str) -> None:
+    write(root, {"a.py": BAD})
+    master, terminal = os.openpty()
+    env = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": no_color}
+    command = [sys.executable, "-m", "swa_lint", "check", "--no-cache"]
+    assert subprocess.run(command, cwd=root, stdout=terminal, env=env, check=False).returncode == 1
+    os.close(terminal)
+    shown = os.read(master, 65536).decode()
+    os.close(master)
+    assert "SWA101" in shown
+    assert ("\x1b[" in shown) == (not no_color)
 
 
 def test_rule_describes_each_rule(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -193,7 +194,7 @@ def result_of(session: Session, started: float) -> Result:
 def _print(result: Result, wanted: _Wanted) -> None:
     from swa_lint.report import statistics
 
-    if wanted.output_format == "text" and sys.stdout.isatty():
+    if wanted.output_format == "text" and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         _print_styled(result)
     else:
         report = importlib.import_module(f"swa_lint.report.{wanted.output_format}")

@@ -79,8 +79,9 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     try:
         yield pool
     except BaseException:
+        running = list((pool._processes or {}).values())  # the pool forgets them as it shuts down
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in list((pool._processes or {}).values()):
+        for process in running:
             process.terminate()
         raise
     pool.shutdown()
