@@ -46,6 +46,7 @@ class Request:
     sglang_version: str | None = None
     pairs: tuple[NamedPair, ...] = ()
     include_markdown: bool = False
+    force_exclude: bool = False
     jobs: int = 1
     cache_folder: Path | None = None
     stdin: tuple[str, bytes] | None = None
@@ -83,7 +84,10 @@ class Session:
             name = request.stdin[0]
             return Discovered([SourceFile(name, kind_of_name(os.path.basename(name)) or Kind.PYTHON)])
         markdown = request.include_markdown or request.config.include_markdown
-        return discover(request.paths, request.root, exclude=self._exclude, include_markdown=markdown)
+        found = discover(request.paths, request.root, exclude=self._exclude, include_markdown=markdown)
+        if request.force_exclude and self._exclude is not None:
+            found.files = [file for file in found.files if not self._exclude.covers(self._full(file.path))]
+        return found
 
     def read(self, progress: Callable[[int], None] = lambda done: None) -> None:
         """Read the files; `progress` is told how many more are done."""
@@ -122,7 +126,10 @@ class Session:
         """Whether a file that was read only to understand others is one that the project leaves out."""
         if self._exclude is None or path in self.scan.files:
             return False
-        return self._exclude.covers(os.path.normpath(os.path.join(self.request.root, path)))
+        return self._exclude.covers(self._full(path))
+
+    def _full(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self.request.root, path))
 
     def content(self, path: str) -> bytes | None:
         """A file's bytes as they were analysed; None for a file outside the run, or changed since."""

@@ -129,6 +129,8 @@ exclude = ["vendor/"]
     write(root, {"legacy/old.py": BAD, "vendor/theirs.py": BAD})
     assert [f["path"] for f in found(capsys)] == ["sub/bad.py"]
     assert [f["path"] for f in found(capsys, "vendor/theirs.py")] == ["vendor/theirs.py"]
+    assert found(capsys, "vendor/theirs.py", "--force-exclude") == []
+    assert [f["path"] for f in found(capsys, "vendor/theirs.py", "sub/bad.py", "--force-exclude")] == ["sub/bad.py"]
     monkeypatch.chdir(root / "sub")
     assert [f["path"] for f in found(capsys)] == ["bad.py"]
     assert [f["path"] for f in found(capsys, "../legacy", "../sub")] == ["bad.py"]

@@ -70,7 +70,7 @@ def repository(folder: Path, hooks: Repository, hook: str) -> Repository:
         folder,
         {
             ".pre-commit-config.yaml": f"repos:\n- repo: {hooks.folder}\n  rev: {revision}\n  hooks: [{{id: {hook}}}]\n",
-            "pyproject.toml": '[project]\nname = "serving"\n',
+            "pyproject.toml": '[project]\nname = "serving"\n[tool.swa-lint]\nexclude = ["/vendor/"]\n',
         },
     )
     said = made.pre_commit("install", "--install-hooks", status=None)
@@ -87,10 +87,10 @@ def server(role: str, page: int) -> str:
 
 def test_the_check_stops_a_bad_commit(tmp_path: Path, hooks: Repository) -> None:
     project = repository(tmp_path / "project", hooks, "swa-lint")
-    write(project.folder, {"worker.py": BAD, "notes.txt": BAD})
+    write(project.folder, {"worker.py": BAD, "notes.txt": BAD, "vendor/theirs.py": BAD})
     said = project.commit(status=1)
     assert "worker.py:6:5: SWA101 error" in said and "exit code: 1" in said
-    assert "1 finding in 1 file" in said, "notes.txt is no file to check"
+    assert "1 finding in 1 file" in said, "notes.txt is no file to check, vendor is excluded"
     assert (project.folder / "worker.py").read_text() == BAD
     write(project.folder, {"worker.py": FIXED})
     project.commit()

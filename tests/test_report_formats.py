@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from project import BAD, write
+from project import BAD, BAD_SHELL, write
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
 
 from swa_lint.cli import run
@@ -21,8 +21,7 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 WIDE = "\N{GRINNING FACE}\N{CUNEIFORM SIGN A}"
 FILES = {
     f"d {WIDE}/a,b:c%.py": BAD.replace("    draft_args.page_size", f"    s = '{WIDE}'; draft_args.page_size"),
-    "pd.sh": f"export NOTE='{WIDE}'; python3 -m sglang.launch_server --disaggregation-mode prefill --page-size 64 &\n"
-    f"export NOTE='{WIDE}'; python3 -m sglang.launch_server --disaggregation-mode decode --page-size 32 &\n",
+    "pd.sh": BAD_SHELL.replace("python3", f"export NOTE='{WIDE}'; python3"),
     "pd.yaml": f"sglang:\n  prefill: {{note: '{WIDE}', page_size: 64, model_path: m}}\n"
     f"  decode: {{note: '{WIDE}', page_size: 32, model_path: m}}\n",
 }
