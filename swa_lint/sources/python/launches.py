@@ -248,7 +248,10 @@ class LaunchEngine(Knobs):
         if not _TELLING.search(text) or " " not in text or len(text) > 20_000:
             return
         nowhere = self._nowhere(frame, node, place or value.where or value.expr)
-        for launch, values in read_command(pieces, nowhere.path, self.value_of, nowhere):
+        commands = list(read_command(pieces, nowhere.path, self.value_of, nowhere))
+        if stored and len(commands) > 1:
+            return  # a script that is kept as text, for a test or a page: nothing says that it runs
+        for launch, values in commands:
             settings = (*self.env_settings(state, env), *launch.settings)
             found = replace(launch, settings=settings, role=launch_role(settings), where=nowhere)
             points = (launch.insertion,) if launch.insertion is not None else ()
