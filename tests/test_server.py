@@ -180,7 +180,7 @@ MANIFEST = """services:
   decode:
     image: lmsysorg/sglang:latest
     command: python3 -m sglang.launch_server --model-path m --disaggregation-mode decode --page-size 32
-"""  # noqa: SWA301 (meant)
+"""
 DOCKERFILE = """FROM lmsysorg/sglang:latest
 CMD python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V4 --page-size 64
 """  # noqa: SWA304 (meant)
