@@ -177,7 +177,8 @@ def test_empty_input_is_clean(root: Path, monkeypatch: pytest.MonkeyPatch, name:
 def started(root: Path, *args: str) -> subprocess.Popen[str]:
     """The command as a process of its own, its output in pipes."""
     command = [sys.executable, "-m", "swa_lint", *args]
-    return subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=root, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -187,7 +188,7 @@ def test_an_interrupt_ends_it_quietly(root: Path, jobs: str) -> None:
     process = started(root, "check", "--no-cache", "--jobs", jobs)
     time.sleep(1.5)
     assert process.poll() is None, "it must not be done yet"
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
     sent = time.monotonic()
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.strip()) == (130, "", "swa-lint: interrupted")
