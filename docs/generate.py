@@ -16,17 +16,17 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from console import ROOT, rewritten
 
+from swa_lint.pool_geometry import Geometry, differences
 from swa_lint.report.rules import markdown
 from swa_lint.rules.registry import Rule, all_rules
+from swa_lint.runtime.errors import SwaGeometryError, mismatch_message
 from swa_lint.sglang.advice import CAUSES, CHANGES, LAST_RESORT
 from swa_lint.sglang.errors import ERRORS, POOLS, RULES
 from swa_lint.sglang.forced import DCP_SCALES_SINCE
 from swa_lint.sglang.releases import NEWEST, Release
-from swa_lint.sglang.versions import OLDEST, behaviour
+from swa_lint.sglang.versions import DSV4_POOL, OLDEST, behaviour, refusal
 
 DOCS = ROOT / "docs"
-# Pages of others, without parts that are written from here.
-_LEFT_ALONE = {"guard.md", "sglang-findings.md", "editors.md"}
 _NOTE = "<!-- Written by docs/generate.py: edit the program, not this page. -->\n"
 
 # One message of each kind, as SGLang writes it.
@@ -72,8 +72,8 @@ def generated() -> Iterator[tuple[Path, str]]:
 
 def written() -> list[Path]:
     """The pages that people write; parts of them are filled in."""
-    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
-    return [path for path in found if path.name not in _LEFT_ALONE]
+    above = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
+    return [*above, *sorted(DOCS.glob("*.md"))]
 
 
 def filled(page: str) -> str:
@@ -83,6 +83,7 @@ def filled(page: str) -> str:
         "rule table": lambda: rule_table(rules, "docs/rules/"),
         "errors": lambda: "\n".join(map(_error, MESSAGES)),
         "releases": releases_table,
+        "guard": guard_message,
         "codes": lambda: ", ".join(f"`{rule.code}`" for rule in rules if not rule.default) + "\n",
     }
     for name, make in parts.items():
@@ -155,6 +156,17 @@ def _causes(heading: str, causes: tuple[str, ...], changes: tuple[str, ...], rul
     change = f"\n{' '.join(map(_sentence, changes))}\n" if changes else ""
     links = ", ".join(f"[{code}](rules/{code}.md)" for code in rules)
     return f"\n{heading}\n\n{listed}{change}" + (f"\nFound before the start by {links}.\n" if links else "")
+
+
+def guard_message() -> str:
+    """What the guard says in the log, and stops with, where a draft's window is another under SGLang 0.5.17."""
+    target, draft = Geometry(page_size=256, sliding_window=128), Geometry(page_size=256, sliding_window=4096)
+    known, found = behaviour("0.5.17"), differences(target, draft)
+    assert known is not None
+    refused = refusal(known, target, draft, [difference.field for difference in found])
+    message = mismatch_message((DSV4_POOL, target), (DSV4_POOL, draft), found, sglang_says=refused)
+    error = f"{SwaGeometryError.__module__}.{SwaGeometryError.__qualname__}"
+    return f"```text\n{error}: {message}\n```\n"
 
 
 def releases_table() -> str:

@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -119,6 +120,44 @@ def test_every_shell_block_is_run_or_says_where_it_is() -> None:
         assert part.replace("pip install", "pip install --quiet") in ci
 
 
+def test_every_block_has_a_test_for_its_language() -> None:
+    """Those of editors.md in other languages are settings of editors, read by test_editor_settings_*."""
+    tested = {"sh", "bash", "console", "python", "toml", "yaml", "text"}
+    others = {(block.page, block.language) for page in PAGES for block in _blocks(page) if block.language not in tested}
+    assert others == {("docs/editors.md", language) for language in ("json", "js", "lua")}
+    for page in PAGES:
+        prose = _FENCE.sub("", page.read_text("utf-8"))
+        assert [
+            line for line in prose.splitlines() if re.match(r"    (\$ |pip |python |swa-lint |from |import )", line)
+        ] == []
+
+
+def test_editor_settings_start_the_server() -> None:
+    languages: dict[str, list[str]] = {}
+    for block in blocks("json", "js", "lua"):
+        languages.setdefault(block.language, []).append(block.text)
+    for text in languages["json"]:
+        json.loads(text)
+    (extension,) = languages["js"]
+    assert 'command: "swa-lint", args: ["server"]' in extension
+    assert json.loads(languages["json"][0])["main"] == "./extension.js"
+    assert [text for text in languages["lua"] if 'cmd = { "swa-lint", "server" }' in text]
+    for tool, text in [("node", extension), ("luac", "\n".join(languages["lua"]))]:
+        if program := shutil.which(tool):
+            command = [program, "--check", "-"] if tool == "node" else [program, "-p", "-"]
+            done = subprocess.run(command, input=text, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+
+
+def test_ruff_keeps_the_comments_once_it_is_told_of_the_codes(tmp_path: Path) -> None:
+    (settings,) = (block.text for block in blocks("toml") if "tool.ruff" in block.text)
+    for text, kept in (("", False), (settings, True)):
+        write(tmp_path, {"pyproject.toml": text, "a.py": "x = 1  # noqa: SWA101\n"})
+        command = [sys.executable, "-m", "ruff", "check", "--preview", "--no-cache", "--select", "RUF", "--fix", "a.py"]
+        subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+        assert ("SWA101" in (tmp_path / "a.py").read_text()) is kept
+
+
 def test_every_command_that_is_named_exists() -> None:
     text = "".join(page.read_text("utf-8") for page in PAGES)
     named = set(re.findall(r"[`$] ?swa-lint (?!COMMAND\b)([a-z]+)", text))
@@ -138,6 +177,15 @@ def test_python_blocks_are_flagged_or_silent_as_they_say(
         pytest.skip("followed by test_adding_a_rule_works")
     write(root, {"block.py": block.text})
     verb, _, code = block.note.partition(": ")
+    if verb == "not run":
+        pytest.skip(code)
+    if verb == "run":
+        pools = {f"{role}_pool": SimpleNamespace(page_size=64, sliding_window=128) for role in ("target", "draft")}
+        exec(block.text, dict(pools))
+        pools["draft_pool"].page_size = 32
+        with pytest.raises(RuntimeError, match="page_size: target 64, draft 32"):
+            exec(block.text, dict(pools))
+        return
     assert verb in ("flags", "silent"), f"say above the block what the linter does: {block.text}"
     assert codes(capsys) == ({code} if verb == "flags" else set())
     if "noqa" in block.text:
@@ -163,7 +211,8 @@ def test_yaml_blocks_use_what_the_repository_offers(block: Block) -> None:
     held = YAML(typ="safe").load(block.text)
     if "repos" in held:
         hooks = {hook["id"] for hook in YAML(typ="safe").load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))}
-        assert set(re.findall(r"- id: (\S+)", block.text)) == hooks
+        assert {hook["id"] for repo in held["repos"] for hook in repo["hooks"]} <= hooks
+        assert [hook for hook in hooks if not re.search(rf"{hook}\b(?!-)", block.text)] == []
     elif "jobs" in held:
         action = YAML(typ="safe").load((ROOT / "action.yml").read_text("utf-8"))
         (used,) = [step["with"] for job in held["jobs"].values() for step in job["steps"] if "with" in step]
@@ -231,6 +280,16 @@ def test_adding_a_rule_works(tmp_path: Path) -> None:
         found: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
         assert [f["code"] for f in found] == (["SWA308"] if Path(fixture).name.startswith("bad") else []), done.stderr
     assert "repeated-page-size" in swa_lint("rule", "SWA308").stdout
+    (tmp_path / "tests").mkdir()
+    shutil.copy(ROOT / "tests" / "test_fixtures.py", tmp_path / "tests")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_fixtures.py", "-k", "SWA308"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and f"{len(fixtures)} passed" in done.stdout, done.stdout + done.stderr
     for tool in (["ruff", "check"], ["ruff", "format", "--check"], ["mypy", "--strict"]):
         settings = ["--config", str(ROOT / "pyproject.toml")] if tool[0] == "ruff" else ["--config-file", ""]
         done = subprocess.run(
@@ -250,10 +309,17 @@ def _words(svg: str) -> list[str]:
 
 
 def test_links_between_files_lead_somewhere() -> None:
-    for page in PAGES:
-        for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text("utf-8")):
-            place = page.parent / target
+    for page in [*PAGES, *dict(generate.generated())]:
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", page.read_text("utf-8")):
+            place = page.parent / target if target else page
             assert place.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in _anchors(place), f"{page.name}: {target}#{anchor}"
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors that a page's headings have, both on GitHub and on the site."""
+    headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", page.read_text("utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
@@ -267,15 +333,6 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "site" / "rules" / "SWA101" / "index.html").exists()
-
-
-def test_a_newcomer_gets_to_a_green_gate() -> None:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", str(ROOT / "tests" / "newcomer.sh")], env={**os.environ, "PATH": path}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.endswith("Green.\n")
 
 
 def test_the_first_command_of_the_readme_works_in_a_new_environment(tmp_path: Path) -> None:
