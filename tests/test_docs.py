@@ -261,6 +261,17 @@ def test_examples_of_rules_are_what_they_say(root: Path, capsys: pytest.CaptureF
         assert (rule.code in codes(capsys, "--select", f"SWA,{rule.code}", *pair)) is flagged, text
 
 
+def test_flake8_shows_the_rule_that_the_page_switches_on(tmp_path: Path) -> None:
+    (code,) = re.findall(r"`extend-select = (\w+)`", (ROOT / "docs" / "integrations.md").read_text("utf-8"))
+    write(tmp_path, example(all_rules()[code][0], all_rules()[code][0].bad))
+    command = [sys.executable, "-m", "flake8", "--isolated", "example.py"]
+    shown = [
+        subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True).stdout
+        for options in ([], ["--extend-select", code])
+    ]
+    assert [code in text for text in shown] == [False, True]
+
+
 def test_adding_a_rule_works(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "swa_lint", tmp_path / "swa_lint", ignore=shutil.ignore_patterns("__pycache__"))
     steps = [block for page in PAGES if page.name == "CONTRIBUTING.md" for block in _blocks(page)]
