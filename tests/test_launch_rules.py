@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from swa_lint.cli import run
 from swa_lint.finding import Applicability, Drop, Finding, Replace, Severity
 from swa_lint.geometry import Choice, Const, Knob, Location, Role, Symbol, Unknown, Value
 from swa_lint.project.launch_json import JsonConflict, json_conflicts, window_in_json
@@ -233,6 +235,76 @@ def test_301_shares_a_variable_that_the_script_sets_above() -> None:
     inside = Hop(Location("run.sh", 2, 5, 2, 12), "PAGE is set in a function")
     left = prefill(page_size=setting("page_size", "64", 3, '"$PAGE"', via=(inside,)))
     assert replaced(check("SWA301", left, right)[0]) == ["64"]
+
+
+def fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> str:
+    """A file after every fix."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text)
+    assert run(["check", "--no-cache", "--fix", "--unsafe-fixes", name]) == 0
+    return Path(name).read_text()
+
+
+_START = "python3 -m sglang.launch_server --disaggregation-mode"
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        # A comment stays with its command, directives of a scheduler stay on top.
+        (
+            f"#!/bin/sh\n#SBATCH -N 2\n# First\n{_START} prefill --page-size '64' &\n{_START} decode --page-size=32\n",
+            f'#!/bin/sh\n#SBATCH -N 2\nPAGE_SIZE=64\n# First\n{_START} prefill --page-size "$PAGE_SIZE" &\n'
+            f'{_START} decode --page-size="$PAGE_SIZE"\n',
+        ),
+        # Inside quotes that expand, and above a function.
+        (
+            f'up() {{\n  A="prefill --page-size 64"\n  {_START} $A &\n  ssh b "{_START} decode --page-size 32"\n}}\nup\n',
+            f'PAGE_SIZE=64\nup() {{\n  A="prefill --page-size $PAGE_SIZE"\n  {_START} $A &\n'
+            f'  ssh b "{_START} decode --page-size $PAGE_SIZE"\n}}\nup\n',
+        ),
+        # A name that is taken.
+        (
+            f"PAGE_SIZE=8\n{_START} prefill --page-size 64 &\n{_START} decode --page-size 32\n",
+            f'PAGE_SIZE=8\nKV_PAGE_SIZE=64\n{_START} prefill --page-size "$KV_PAGE_SIZE" &\n'
+            f'{_START} decode --page-size "$KV_PAGE_SIZE"\n',
+        ),
+        # No variable is read in single quotes, nor in a here-document that is quoted.
+        (
+            f"{_START} prefill --page-size 64 &\nbash <<'E'\n{_START} decode --page-size 32\nE\n",
+            f"{_START} prefill --page-size 64 &\nbash <<'E'\n{_START} decode --page-size 64\nE\n",
+        ),
+    ],
+)
+def test_301_hoists_two_literals_of_a_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, expected: str
+) -> None:
+    assert fixed(tmp_path, monkeypatch, "up.sh", script) == expected
+
+
+_RECIPE = "backend: sglang\nprefill:\n  page-size: {}\ndecode:\n  page-size: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (("64", "32"), ("&page_size 64", "*page_size")),
+        (("&mine 64", "32"), ("&mine 64", "*mine")),
+        # Others may read decode's anchor.
+        (("64", "&mine 32"), ("64", "&mine 64")),
+        (("!!int 64", "32"), ("!!int 64", "64")),
+    ],
+)
+def test_301_uses_an_anchor_in_one_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: tuple[str, str], expected: tuple[str, str]
+) -> None:
+    assert fixed(tmp_path, monkeypatch, "recipe.yaml", _RECIPE.format(*values)) == _RECIPE.format(*expected)
+
+
+def test_301_keeps_to_one_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pod = "kind: Pod\nspec:\n  containers:\n  - args: [-m, sglang.launch_server, --disaggregation-mode, {}, --page-size, '{}']\n"
+    before = pod.format("prefill", 64) + "---\n" + pod.format("decode", 32)
+    assert fixed(tmp_path, monkeypatch, "pods.yaml", before) == before.replace("32", "64")
 
 
 def test_301_does_not_edit_a_place_that_both_roles_share() -> None:

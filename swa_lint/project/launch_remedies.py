@@ -17,10 +17,16 @@ _NAME = re.compile(r"^[A-Za-z_][\w.]*$")
 _TEXT_OF_NAME = re.compile(r"^str\([\w.]+\)$")
 
 
-def follow(setting: Setting, server: Server, model: Server, message: str) -> Remedy:
-    """Give `setting` of `server` the page size that `model` uses; display where the text leaves no safe way to."""
+def follow(setting: Setting, server: Server, models: tuple[Server, ...], message: str) -> Remedy:
+    """Give `setting` of `server` the page size that `models` use, from one source where their text has room for one.
+
+    Display where the text leaves no safe way to.
+    """
+    model = models[0]
     text = _shared_variable(server, model)
     tokens = as_tokens(literal_default(model.page))
+    if text is None and (changes := _named(setting, models, tokens)):
+        return Remedy(Applicability.UNSAFE, f"{message}, from one name", changes)
     if text is None and tokens is not None:
         text = _with_number(setting, tokens, server.launch.language)
     where = setting.value_where
@@ -60,6 +66,23 @@ def drop(setting: Setting, launch: Launch, message: str) -> Remedy:
     if launch.language == "python" and setting.removal == setting.where:
         return Remedy(Applicability.SAFE, message, (Drop(setting.where),))
     return Remedy(Applicability.SAFE, message, (Replace(setting.removal, ""),))
+
+
+def _named(setting: Setting, models: tuple[Server, ...], tokens: int | None) -> tuple[Change, ...]:
+    """Give the number that all `models` write out a name, and have `setting` read it too; empty where they cannot share one."""
+    settings = [setting, *(model.setting for model in models if model.setting is not None)]
+    namings = {one.naming.value: one.naming for one in settings if one.naming is not None}
+    written = all(isinstance(one.value, Const) and as_tokens(one.value) == tokens for one in settings[1:])
+    if len(namings) < len(settings) or len({naming.scope for naming in namings.values()}) > 1 or not written:
+        return ()
+    first, *others = sorted(
+        namings.values(), key=lambda naming: (naming.where.line, naming.value.line, naming.value.column)
+    )
+    if any(not naming.define for naming in others) or (not first.define and first == setting.naming):
+        return ()  # others read the name that this number has
+    changes = [Replace(first.where, first.define.format(value=tokens))] if first.define else []
+    readers = others if first.value == first.where else [first, *others]
+    return (*changes, *(Replace(naming.value, naming.read.format(name=first.name)) for naming in readers))
 
 
 def _with_number(setting: Setting, tokens: int, language: str) -> str | None:

@@ -28,7 +28,8 @@ python3 -m sglang.launch_server --model-path "$MODEL" --disaggregation-mode deco
 python3 -m sglang.launch_server --model-path "$MODEL" --disaggregation-mode prefill --page-size "$PAGE_SIZE" &
 python3 -m sglang.launch_server --model-path "$MODEL" --disaggregation-mode decode --page-size "$PAGE_SIZE" &
 """,
-    fix="Decode gets prefill's value: unsafe, since decode's may be the one that is meant.",
+    fix="""Decode gets prefill's value: unsafe, since decode's may be the one that is meant. Where both are written out in one
+script, the value moves to a variable above them, in one YAML document to an anchor; both servers read it from there.""",
     language="bash",
 )
 
@@ -44,10 +45,11 @@ def check(project: ProjectFacts) -> Iterator[Finding]:
                 continue
             if related(prefill.page, decode.page) is Relation.DIFFERENT:
                 seen.add(decode.where)
-                yield _finding(prefill, decode, setting)
+                yield _finding(group.prefill, decode, setting)
 
 
-def _finding(prefill: Server, decode: Server, setting: Setting) -> Finding:
+def _finding(together: tuple[Server, ...], decode: Server, setting: Setting) -> Finding:
+    prefill = together[0]
     wanted = f"use {prefill.page} on both"
     return Finding(
         code=RULE.code,
@@ -63,5 +65,5 @@ def _finding(prefill: Server, decode: Server, setting: Setting) -> Finding:
             Related(prefill.where, f"prefill's page size is {prefill.page}"),
             *(Related(hop.where, hop.message) for hop in setting.via),
         ),
-        remedy=follow(setting, decode, prefill, f"Give decode prefill's page size, {prefill.page}"),
+        remedy=follow(setting, decode, together, f"Give decode prefill's page size, {prefill.page}"),
     )

@@ -81,12 +81,30 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Naming:
+    """How a number that is written out can get a name which other settings of its text read instead.
+
+    Settings of one `scope` can share the name. `define` (with `{value}`) goes in at `where` and gives the first of them
+    its `name`; it is empty where that has one already. `read` (with `{name}`) takes the place `value` of a number; where
+    that is `where`, the definition has it already.
+    """
+
+    scope: str
+    name: str
+    where: Location
+    define: str
+    value: Location
+    read: str
+
+
+@dataclass(frozen=True)
 class Setting:
     """A flag, variable or key of a launch.
 
     `name` is SGLang's own field name (`page_size`, `dcp_size`, `disaggregation_mode`, ... see `swa_lint.sglang.flags`),
     `where` covers flag and value, `value_where` the value alone (None for a bare switch), `text` the value as written,
-    `removal` the range whose deletion takes the setting out and leaves the file well-formed (None: cannot be removed).
+    `removal` the range whose deletion takes the setting out and leaves the file well-formed (None: cannot be removed),
+    `naming` how its number can be shared with another setting (None: it cannot, or is no number).
     """
 
     name: str
@@ -96,6 +114,7 @@ class Setting:
     value_where: Location | None = None
     removal: Location | None = None
     via: tuple[Hop, ...] = ()
+    naming: Naming | None = None
 
 
 @dataclass(frozen=True)

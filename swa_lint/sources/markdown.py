@@ -100,7 +100,12 @@ def _fence_facts(path: str, fence: _Fence, delegate: Delegate, root: pathlib.Pat
     if any(fence.shifts):
         facts = _moved(facts, fence)
     launches = tuple(
-        dataclasses.replace(launch, deployment=f"{path}#{fence.line}{launch.deployment.removeprefix(path)}")
+        dataclasses.replace(
+            launch,
+            deployment=f"{path}#{fence.line}{launch.deployment.removeprefix(path)}",
+            # A new line would need the block's indentation and prompt.
+            settings=tuple(dataclasses.replace(setting, naming=None) for setting in launch.settings),
+        )
         for launch in facts.launches
     )
     return dataclasses.replace(facts, launches=launches)

@@ -13,6 +13,7 @@ from swa_lint.sources.facts import FileFacts, Launch, Problem, Setting
 from swa_lint.sources.positions import Positions
 from swa_lint.sources.shell.context import Context
 from swa_lint.sources.shell.deployments import launches
+from swa_lint.sources.shell.naming import with_naming
 from swa_lint.sources.shell.run import run_script
 from swa_lint.sources.shell.source import Source, Where
 from swa_lint.sources.shell.state import State
@@ -69,6 +70,8 @@ def _facts(context: Context, parse: Callable[[], Source]) -> FileFacts:
         source = parse()
         context.relevant = frozenset(_relevant(source))
         found = launches(run_script(source, State(), context), context.deployment)
+        if context.language == "shell":
+            found = with_naming(found, source, path)
     except RecursionError:
         return FileFacts(
             path, problems=(Problem(Location(path, 1, 1, 1, 1), "nested too deep to be read", skipped=True),)

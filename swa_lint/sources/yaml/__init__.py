@@ -13,6 +13,7 @@ from swa_lint.sources.manifest import Context, Manifest, relevant, variables_of
 from swa_lint.sources.settings import direct_settings
 from swa_lint.sources.tree import Items, Mapping, Node, Source
 from swa_lint.sources.yaml.compose import is_compose, read_beside, read_services
+from swa_lint.sources.yaml.naming import with_naming
 from swa_lint.sources.yaml.reader import Unreadable, parse, problem, split
 from swa_lint.sources.yaml.templates import cover, is_template
 
@@ -41,6 +42,8 @@ def read(path: str, text: str, *, root: pathlib.Path | None = None) -> FileFacts
         _read_document(document, manifest, maps)
     if template is not None:
         manifest.launches = [template.adjust(launch) for launch in manifest.launches]
+    else:
+        manifest.launches = with_naming(manifest.launches, documents)
     return manifest.facts()
 
 
