@@ -40,7 +40,10 @@ class Access(Tests):
     # -- attributes and items ---
 
     def _eval_Attribute(self, frame: Frame, state: State, node: ast.Attribute) -> Val:
-        base = self.evaluate(frame, state, node.value)
+        return self.read(frame, state, self.evaluate(frame, state, node.value), node)
+
+    def read(self, frame: Frame, state: State, base: Val, node: ast.Attribute) -> Val:
+        """What `node`, an attribute of `base`, is."""
         value = self.spread(state, base, lambda v: self.attribute(frame, state, v, node.attr))
         return value if value.given else value.at(self.span(frame, node))
 
@@ -51,8 +54,8 @@ class Access(Tests):
         found = []
         for option in alternatives(value, state.path):
             result = each(option)
-            fresh = tuple(c for c in option.conds if c not in state.path and c not in result.conds)
-            found.append(result.under(result.conds + fresh))
+            fresh = [c for c in option.conds if c not in result.conds]
+            found.append(result.under((*result.conds, *fresh)) if fresh else result)
         if not found:
             return each(value.core.options[0])
         return found[0] if len(found) == 1 else Val(Phi(tuple(found)))
@@ -186,11 +189,10 @@ class Access(Tests):
         """Take over the entries of another mapping."""
         for option in alternatives(other, state.path):
             if isinstance(option.core, Ref):
-                extra = tuple(c for c in option.conds if c not in state.path)
                 if self.heap.things[option.core.oid].kind != "dict":
                     self.heap.put(state, ref.oid, "#base", option, own=False)
                 for name, value in self.heap.items(state, option.core.oid):
-                    self.heap.set_item(state, ref.oid, name, value.under(value.conds + extra))
+                    self.heap.set_item(state, ref.oid, name, value.under(value.conds + option.conds))
 
 
 def is_remote(core: Klass | Func) -> bool:

@@ -58,15 +58,7 @@ class Calls(Expressions):
         return Val(Func(node, frame.module, None, frame.owner, {**(frame.closure or {}), **state.env}))
 
     def _eval_Attribute(self, frame: Frame, state: State, node: ast.Attribute) -> Val:
-        value = node.value
-        if (
-            isinstance(value, ast.Call)
-            and isinstance(value.func, ast.Name)
-            and value.func.id == "super"
-            and frame.owner
-        ):
-            return self._super(frame, node.attr)
-        return super()._eval_Attribute(frame, state, node)
+        return self._super(frame, node.attr) if _of_super(frame, node) else super()._eval_Attribute(frame, state, node)
 
     def _super(self, frame: Frame, attr: str) -> Val:
         assert frame.owner is not None
@@ -82,16 +74,17 @@ class Calls(Expressions):
 
     def call(self, frame: Frame, state: State, node: ast.Call) -> Val:
         self.tick()
-        callee = self.evaluate(frame, state, node.func)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "options":
-            actor = self.evaluate(frame, state, node.func.value)
-            if isinstance(actor.core, (Klass, Func)) and is_remote(actor.core):
-                return actor  # Ray: `Actor.options(num_gpus=1).remote(...)`
-        args, keywords = self.arguments(frame, state, node)
         base = None
-        if isinstance(node.func, ast.Attribute) and isinstance(callee.core, (Ref, Ext)):
+        if isinstance(node.func, ast.Attribute) and not _of_super(frame, node.func):
             base = self.evaluate(frame, state, node.func.value)
-        return self._dispatch(frame, state, callee, base, args, keywords, node)
+            if node.func.attr == "options" and isinstance(base.core, (Klass, Func)) and is_remote(base.core):
+                return base  # Ray: `Actor.options(num_gpus=1).remote(...)`
+            callee = self.read(frame, state, base, node.func)
+        else:
+            callee = self.evaluate(frame, state, node.func)
+        args, keywords = self.arguments(frame, state, node)
+        known = base if isinstance(callee.core, (Ref, Ext)) else None
+        return self._dispatch(frame, state, callee, known, args, keywords, node)
 
     def _dispatch(
         self,
@@ -149,14 +142,15 @@ class Calls(Expressions):
                 continue
             for option in alternatives(value, state.path):
                 if isinstance(option.core, Ref):
-                    extra = tuple(c for c in option.conds if c not in state.path)
                     base = state.slots.get((option.core.oid, "#base"))
                     if base is not None:
                         keywords.append(("#base", base.value))
                     elif self.heap.things[option.core.oid].kind != "dict":
                         keywords.append(("#base", option))
                     for name, inner in self.heap.items(state, option.core.oid):
-                        keywords.append((name, inner._replace(conds=inner.conds + extra, given=inner.given or -1)))
+                        keywords.append(
+                            (name, inner._replace(conds=inner.conds + option.conds, given=inner.given or -1))
+                        )
         return args, keywords
 
     # -- functions ---
@@ -326,3 +320,10 @@ class Calls(Expressions):
 def _give(value: Val, depth: int) -> Val:
     """Mark a value as passed at this depth; the outermost place stays."""
     return value if value.given or isinstance(value.core, (Func, Klass)) else value._replace(given=depth)
+
+
+def _of_super(frame: Frame, node: ast.Attribute) -> bool:
+    """Whether it is an attribute of `super()` within a class."""
+    inner = node.value
+    called = inner.func if isinstance(inner, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id == "super" and frame.owner is not None

@@ -24,6 +24,7 @@ from swa_lint.sources.python.values import (
 )
 
 _ENDS = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit", "pytest.skip", "pytest.fail"})
+_ENDING = frozenset(name.rpartition(".")[2] for name in _ENDS)
 
 
 class Statements(Stores):
@@ -78,8 +79,10 @@ class Statements(Stores):
         self.evaluate(frame, state, node.value)
         if isinstance(node.value, ast.Call):
             callee = node.value.func
-            if isinstance(callee, (ast.Name, ast.Attribute)) and _dotted(callee) is not None:
-                core = self.evaluate(frame, state.fork(), callee).core
+            if isinstance(callee, ast.Name) or (
+                isinstance(callee, ast.Attribute) and callee.attr in _ENDING and isinstance(callee.value, ast.Name)
+            ):
+                core = self.evaluate(frame, state, callee).core
                 if isinstance(core, Ext) and core.name in _ENDS:
                     state.live = False
 
@@ -297,10 +300,3 @@ def _as_load(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Attribute):
         return ast.Attribute(node.value, node.attr, ast.Load())
     return ast.Subscript(node.value, node.slice, ast.Load()) if isinstance(node, ast.Subscript) else node
-
-
-def _dotted(node: ast.expr) -> str | None:
-    if isinstance(node, ast.Name):
-        return node.id
-    inner = _dotted(node.value) if isinstance(node, ast.Attribute) else None
-    return f"{inner}.{node.attr}" if inner and isinstance(node, ast.Attribute) else None

@@ -47,9 +47,8 @@ class Stores(Calls):
             # A tuple returned on several paths: unpack each path's items.
             columns = [[] for _ in target.elts]  # type: list[list[Val]]
             for option in options:
-                fresh = tuple(c for c in option.conds if c not in state.path)
                 for column, item in zip(columns, self.sequence(state, option) or [], strict=False):
-                    column.append(item._replace(conds=item.conds + fresh))
+                    column.append(item._replace(conds=item.conds + option.conds))
             for element_target, column in zip(target.elts, columns, strict=True):
                 if column:
                     same = all(v.core == column[0].core for v in column)
@@ -78,8 +77,7 @@ class Stores(Calls):
                 self.heap.put(state, option.core.oid, attr, value)
                 continue
             before = self.heap.get(state, option.core.oid, attr)
-            fresh = tuple(c for c in option.conds if c not in state.path)
-            maybe = Val(Phi((value._replace(conds=value.conds + fresh), before)))
+            maybe = Val(Phi((value._replace(conds=value.conds + option.conds), before)))
             self.heap.put(state, option.core.oid, attr, maybe)
 
     def _store_item(self, frame: Frame, state: State, target: ast.Subscript, value: Val) -> None:

@@ -265,10 +265,9 @@ class Strings(Engine):
         """The items of a list that is one of several, each under the tests of its list."""
         found: list[Val] = []
         for option in alternatives(value, state.path):
-            extra = tuple(c for c in option.conds if c not in state.path)
             items = self._words_of(state, option)
             if items is None and isinstance(option.core, Lit) and option.core.value is None:
                 continue
             for item in items if items is not None else [self._rest(option)]:
-                found.append(item._replace(conds=item.conds + extra))
+                found.append(item._replace(conds=item.conds + option.conds))
         return found

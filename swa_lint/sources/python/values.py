@@ -105,8 +105,7 @@ class Phi:
 Core: TypeAlias = "Lit | Ref | Option | Expr | Text | Ext | Func | Klass | Namespace | Partial | Phi"
 
 
-@dataclass(frozen=True, slots=True)
-class Cond:
+class Cond(NamedTuple):
     """A test that went one way; `draft`: it asks whether this is the draft, and `holds` says it is."""
 
     key: object
@@ -167,34 +166,50 @@ class Val(NamedTuple):
         return Val(self[0], self[1], self[2], self[3], conds, self[5], self[6], self[7], self[8])
 
 
-def alternatives(value: Val, conds: tuple[Cond, ...] = (), limit: int = 24) -> list[Val]:
-    """The plain values a value may be, each with all its conditions; contradictory ones are left out."""
-    plain = not isinstance(value.core, Phi)
-    if plain and (not value.conds or not conds or value.conds == conds):
-        return [value if value.conds or not conds else value.under(conds)]
-    merged = conds + tuple(c for c in value.conds if c not in conds) if value.conds else conds
-    if value.conds and conds and contradictory(merged):
-        return []
-    if plain:
-        return [value.under(merged)]
+def alternatives(value: Val, path: tuple[Cond, ...] = ()) -> list[Val]:
+    """The plain values a value may be on a path, each with the conditions that the path leaves open."""
+    if isinstance(value.core, Phi):
+        found: list[Val] = []
+        _flatten(value, path, found)
+        return found[:MAX_ALTERNATIVES]
+    if not path or not value.conds:
+        return [value]
+    conds = beyond(value.conds, path)
+    return [] if conds is None else [value if len(conds) == len(value.conds) else value.under(conds)]
+
+
+def _flatten(value: Val, path: tuple[Cond, ...], found: list[Val]) -> None:
+    conds = beyond(value.conds, path)
+    if conds is None:
+        return
     assert isinstance(value.core, Phi)
-    found: list[Val] = []
+    path = path + conds
     for option in value.core.options:
-        for inner in alternatives(option, merged, limit):
-            origin = inner.origin or inner.where or value.origin
-            choice = inner.choice or inner.expr
-            core, where, expr, given, held, hops, _, _, pieces = inner
-            if not given and value.where is not None:
-                hops = hops if where is None else (*hops, (where, "value comes from here"))
-                expr = expr if where is None or where == value.where else value.expr
-                where, given, hops = value.where, value.given, (hops + value.hops)[:8]
-            found.append(Val(core, where, expr, given, held, hops, origin, choice, pieces))
-        if len(found) > limit:
-            break
-    return found[:limit]
+        start = len(found)
+        if isinstance(option.core, Phi):
+            _flatten(option, path, found)
+        elif (held := beyond(option.conds, path)) is not None:
+            found.append(option.under(held))
+        for index in range(start, len(found)):
+            found[index] = _chosen(found[index], value, conds)
+        if len(found) > MAX_ALTERNATIVES:
+            return
+
+
+def _chosen(inner: Val, outer: Val, conds: tuple[Cond, ...]) -> Val:
+    """An alternative of `outer`, which may have been bound as a whole later on."""
+    core, where, expr, given, held, hops, origin, choice, pieces = inner
+    origin = origin or where or outer.origin
+    choice = choice or expr
+    if not given and outer.where is not None:
+        hops = hops if where is None else (*hops, (where, "value comes from here"))
+        expr = expr if where is None or where == outer.where else outer.expr
+        where, given, hops = outer.where, outer.given, (hops + outer.hops)[:8]
+    return Val(core, where, expr, given, conds + held, hops, origin, choice, pieces)
 
 
 MANY = Expr("one of many values")
+MAX_ALTERNATIVES = 24  # of a value and all its parts
 MAX_WIDTH = 12  # alternatives of one value; real set-up code has two or three
 
 
@@ -205,21 +220,30 @@ def width(value: Val) -> int:
 
 def contradictory(conds: tuple[Cond, ...]) -> bool:
     """Whether one test is said to hold and not to hold."""
-    if len(conds) < 2:
-        return False
     seen: dict[object, bool] = {}
-    for cond in conds:  # noqa: SIM110 (any() costs twice as much, and this runs for every alternative of every value)
-        if seen.setdefault(cond.key, cond.holds) != cond.holds:
-            return True
-    return False
+    return any(seen.setdefault(cond.key, cond.holds) != cond.holds for cond in conds)
+
+
+def beyond(conds: tuple[Cond, ...], path: tuple[Cond, ...]) -> tuple[Cond, ...] | None:
+    """The conditions that a path does not hold yet, or None when it holds the opposite of one."""
+    if not conds or not path:
+        return conds
+    fresh = []
+    for cond in conds:
+        if cond not in path:
+            key, holds, _ = cond
+            if (key, not holds, True) in path or (key, not holds, False) in path:
+                return None
+            fresh.append(cond)
+    return conds if len(fresh) == len(conds) else tuple(fresh)
 
 
 def merge(left: Val, right: Val, conds_left: tuple[Cond, ...], conds_right: tuple[Cond, ...]) -> Val:
     """The value after two paths meet."""
     if left is right or (left.core == right.core and left.where == right.where):
         return left
-    a = left.under(left.conds + tuple(c for c in conds_left if c not in left.conds))
-    b = right.under(right.conds + tuple(c for c in conds_right if c not in right.conds))
+    a = left.under(left.conds + tuple([c for c in conds_left if c not in left.conds]))
+    b = right.under(right.conds + tuple([c for c in conds_right if c not in right.conds]))
     if width(left) + width(right) <= MAX_WIDTH:
         return Val(Phi((a, b)))
     return _by_role([*alternatives(a), *alternatives(b)])
